@@ -69,9 +69,9 @@ public record DatabaseCheck(
     if (!seen.isStandby()) {
       noteReplication(notes, seen);
     }
-    if (!seen.untold().isEmpty()) {
+    if (!seen.timelineFault().isEmpty()) {
       notes.warn(
-          "%s (%s)".formatted(seen.unprotected(), seen.untold()),
+          "%s (%s)".formatted(seen.unprotected(), seen.timelineFault()),
           "grant the service's user EXECUTE on pg_control_system() and pg_walfile_name(pg_lsn); if"
               + " the provider does not allow that, have it fence the former primary at a"
               + " fail-over, and look at machines of root tenants afterwards");

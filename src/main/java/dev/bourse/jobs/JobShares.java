@@ -31,16 +31,16 @@ final class JobShares {
   /** Less often is not worth it: it is one small commit and one read. */
   private static final long LONGEST_INTERVAL_MILLIS = 60_000;
 
-  /** More often would cost more than what is divided. */
+  /** A shorter interval would cost more than the divided work. */
   private static final long LEAST_INTERVAL_MILLIS = 100;
 
-  /** A row outlives two rounds that fail. */
+  /** Lets a row outlive two failed rounds. */
   private static final long ROUNDS_A_ROW_COUNTS = 3;
 
-  /** A row that counts for longer was written before the database's clock was set back. */
+  /** A row with a later expiry was written before the database's clock was set back. */
   private static final long LONGEST_MILLIS = ROUNDS_A_ROW_COUNTS * LONGEST_INTERVAL_MILLIS;
 
-  /** Divides the names of tasks in a row; no name has it. */
+  /** Separates task names in a row; no name contains it. */
   private static final String BETWEEN = "\n";
 
   /** The rows last read, and until when they count, by the monotonic clock. */
@@ -148,7 +148,7 @@ final class JobShares {
                     here.process(),
                     String.join(BETWEEN, tasks),
                     countsMillis)))
-        .compose(told -> read(here.database()))
+        .compose(stored -> read(here.database()))
         .compose(
             found -> {
               Map<String, Set<String>> there = new TreeMap<>();

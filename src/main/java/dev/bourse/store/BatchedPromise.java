@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An answer on its way from an engine's thread to the context that asked. The engine sets it, then
- * delivers it with the others of its batch: one task per event loop, not one per answer, for waking
- * a loop costs more than the answer.
+ * The answer of an engine's thread to the caller's context. The engine sets it and delivers all
+ * answers of a batch together: one task per event loop, not one per answer, because waking a loop
+ * costs more than an answer.
  *
  * <p>It uses the context's internal interface because HTTP requests run on duplicates of a loop's
- * context: only {@code unwrap} tells which of them share a loop, and only {@code dispatch} enters a
+ * context: only {@code unwrap} shows which of them share a loop, and only {@code dispatch} enters a
  * duplicate without another task.
  */
 public final class BatchedPromise<T> {
@@ -31,21 +31,24 @@ public final class BatchedPromise<T> {
   private final long askedNanos;
   private final RequestContext.@Nullable Standing caller;
 
-  /** When the engine began with it; 0 before. Set on its thread, and read once it has answered. */
+  /**
+   * When the engine started the work; 0 before. Set on the engine's thread and read after the
+   * answer.
+   */
   private long begunNanos;
 
   private @Nullable T value;
   private @Nullable Throwable failure;
 
-  /** A reply to the current context; to {@code home} when the caller runs on none. */
+  /** Creates a promise for the current context, or for {@code home} if the caller runs on none. */
   public BatchedPromise(ContextInternal home) {
     this(home, List.of());
   }
 
   /**
-   * A reply to a commit.
+   * Creates a promise for a commit.
    *
-   * @param statements those of the commit, of which one may record an act of the caller
+   * @param statements the statements of the commit, one of which may record an action of the caller
    */
   public BatchedPromise(ContextInternal home, List<Statement> statements) {
     caller = Statement.standing(statements);
@@ -56,21 +59,21 @@ public final class BatchedPromise<T> {
     askedNanos = request == null ? 0 : request.nanos();
   }
 
-  /** The engine begins with what was asked; to be told again changes nothing. */
-  public void begins() {
+  /** Records that the engine has started the work. Idempotent. */
+  public void recordStart() {
     if (request != null && begunNanos == 0) {
       begunNanos = request.nanos();
     }
   }
 
-  /** Whether it answers a commit that records an act of the caller. */
+  /** Returns whether it answers a commit that records an action of the caller. */
   public boolean recordsCaller() {
     return caller != null;
   }
 
   /**
-   * Judges that caller again, by what was stored at a moment or later; see {@link
-   * RequestContext.Standing#confirm}.
+   * Checks that caller's standing again, against data that was stored at a moment or later; see
+   * {@link RequestContext.Standing#confirm}.
    */
   public Future<Void> confirmCaller(long sinceNanos) {
     return caller == null ? Future.succeededFuture() : caller.confirm(sinceNanos);
@@ -93,8 +96,8 @@ public final class BatchedPromise<T> {
     failure = cause;
   }
 
-  /** Of what the engine never began with, all was waiting. */
-  private void tellRequest(RequestContext asking) {
+  /** Reports the waiting time; work that the engine never started has only waited. */
+  private void reportWait(RequestContext asking) {
     long now = asking.nanos();
     long begun = begunNanos == 0 ? now : begunNanos;
     asking.recordWait(RequestContext.Wait.STORE_QUEUE, askedNanos, begun);
@@ -103,7 +106,7 @@ public final class BatchedPromise<T> {
 
   private void complete() {
     if (request != null) {
-      tellRequest(request);
+      reportWait(request);
     }
     if (failure == null) {
       promise.complete(value);
@@ -125,7 +128,7 @@ public final class BatchedPromise<T> {
                 v -> theirs.forEach(reply -> reply.context.dispatch(reply::complete)));
           } catch (RejectedExecutionException e) {
             log.warn(
-                "{} answers could not be delivered: their event loop has ended", theirs.size(), e);
+                "{} answers were dropped because their event loop has stopped", theirs.size(), e);
           }
         });
   }

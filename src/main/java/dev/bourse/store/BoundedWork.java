@@ -10,12 +10,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on each of many things, a bounded number under way at a time. A fleet's worth of writes
- * submitted at once would fill the store's queue: most of it would be refused, and so would
- * requests.
+ * Runs work on each of many items, a bounded number at a time. Writes for a whole fleet submitted
+ * at once would fill the store's queue, and most of them and other requests would be rejected.
  */
 public final class BoundedWork<T, U> {
-  /** Enough for commits to share a flush; little beside what the store lets wait. */
+  /** Enough for commits to share a flush, and a small part of the store's queue. */
   public static final int AT_ONCE = 64;
 
   private final Iterator<T> left;
@@ -25,7 +24,10 @@ public final class BoundedWork<T, U> {
   private final Promise<Void> done = Promise.promise();
   private final AtomicInteger underWay = new AtomicInteger();
 
-  /** Above 0 while a thread begins more; what ends meanwhile has it look again. */
+  /**
+   * Above 0 while a thread starts more work; an item that ends in the meantime makes that thread
+   * check again.
+   */
   private final AtomicInteger calls = new AtomicInteger();
 
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -39,29 +41,29 @@ public final class BoundedWork<T, U> {
   }
 
   /**
-   * Does it for each, {@link #AT_ONCE} at a time. One that fails keeps no other from being tried;
-   * fails as one of those that did, once all have ended.
+   * Runs the work for each item, {@link #AT_ONCE} at a time. A failure does not stop the other
+   * items; the future fails with one of the failures after all have ended.
    *
-   * @param all asked for the next when there is room for it
+   * @param all the items; the next one is requested when it can start
    */
   public static <T, U> Future<Void> each(Iterator<T> all, Function<T, Future<U>> work) {
     return each(all, AT_ONCE, work);
   }
 
-  /** The same, so many at a time. */
+  /** Runs the work for each item, {@code atOnce} at a time. */
   public static <T, U> Future<Void> each(Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
     return begun(new BoundedWork<>(all, atOnce, false, work));
   }
 
-  /** The same until one fails: nothing is begun after that. */
+  /** Runs the work until one item fails; starts no further items after that. */
   public static <T, U> Future<Void> untilFailure(
       Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
     return begun(new BoundedWork<>(all, atOnce, true, work));
   }
 
   /**
-   * Does it for one after the other, until one fails. A chain of futures would do the same and end,
-   * where it is long, in a stack as deep: a failure runs through all of it at once.
+   * Runs the work for one item after another, until one fails. A long chain of futures would do the
+   * same, but a failure would run through all of it on one deep stack.
    */
   public static <T, U> Future<Void> inTurn(Iterable<T> all, Function<T, Future<U>> work) {
     return untilFailure(all.iterator(), 1, work);
@@ -77,8 +79,8 @@ public final class BoundedWork<T, U> {
   }
 
   /**
-   * By one thread at a time, in a loop: work that ends at once must not become a deep stack, and
-   * ends may come on any thread.
+   * Starts items, in one thread at a time and in a loop: work that ends at once must not deepen the
+   * stack, and items may end on any thread.
    */
   private void beginMore() {
     if (calls.getAndIncrement() > 0) {

@@ -1,19 +1,19 @@
 package dev.bourse.store;
 
 /**
- * Word to the other processes on the same store that something there moved.
+ * A notification to the other processes on the same store that a row changed.
  *
- * @param topic what kind of thing, such as {@code cluster}; 1 to 64 characters, no control
+ * @param topic the kind of row, for example {@code cluster}; 1 to 64 characters, no control
  *     characters
- * @param key which one; up to 1,024 characters, no control characters
- * @param version a number that each change to the thing raises, by which who holds it knows whether
- *     this is news; {@link #NO_VERSION} where there is none
- * @param row the thing as it is since, in the form its {@link Mirror} reads, without control
- *     characters; empty when it is to be read from the store. Only with a version. It may be lost
- *     on the way, when the change comes without it.
+ * @param key the row's key; up to 1,024 characters, no control characters
+ * @param version a number that each change of the row raises, which shows a reader whether it has
+ *     the change already; {@link #NO_VERSION} if the row has none
+ * @param row the row's new content, in the form its {@link Mirror} reads, without control
+ *     characters; empty if readers have to read the store. Requires a version. It may be lost in
+ *     transit; the change then arrives without it.
  */
 public record Change(String topic, String key, long version, String row) {
-  /** Of what has no version: whoever is told reads it anew. */
+  /** The version of rows without one; every receiver reads them again. */
   public static final long NO_VERSION = -1;
 
   private static final int TOPIC_CHARS = 64;
@@ -21,20 +21,20 @@ public record Change(String topic, String key, long version, String row) {
 
   public Change {
     if (topic.isEmpty() || topic.length() > TOPIC_CHARS || hasControls(topic)) {
-      throw new IllegalArgumentException("no topic of a change: '" + topic + "'");
+      throw new IllegalArgumentException("topic is not valid: '" + topic + "'");
     }
     if (key.length() > KEY_CHARS || hasControls(key)) {
-      throw new IllegalArgumentException("no key of a change: '" + key + "'");
+      throw new IllegalArgumentException("key is not valid: '" + key + "'");
     }
     if (version < NO_VERSION) {
-      throw new IllegalArgumentException("no version of a change: " + version);
+      throw new IllegalArgumentException("version is not valid: " + version);
     }
     if (hasControls(row) || (version == NO_VERSION && !row.isEmpty())) {
-      throw new IllegalArgumentException("no row of a change: '" + row + "'");
+      throw new IllegalArgumentException("row is not valid: '" + row + "'");
     }
   }
 
-  /** Of what is to be read anew. */
+  /** Creates a change whose row has to be read from the store. */
   public Change(String topic, String key) {
     this(topic, key, NO_VERSION, "");
   }

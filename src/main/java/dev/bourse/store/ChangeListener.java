@@ -1,21 +1,27 @@
 package dev.bourse.store;
 
 /**
- * Hears what other processes changed in the same store. Of its own process's changes it hears only
- * those that were stored after their callers had been told that the outcome is unknown.
+ * Receives changes that other processes made in the same store. It receives its own process's
+ * changes only if they were stored after their callers had been told that the outcome is unknown.
  */
 public interface ChangeListener {
-  /** A commit that carried this change is stored and visible to reads. May come more than once. */
+  /**
+   * Reports a change whose commit is stored and visible to reads. May be called more than once per
+   * change.
+   */
   void changed(Change change);
 
-  /** Changes may have gone unheard: everything read from the store is to be compared with it. */
+  /**
+   * Reports that changes may have been lost, so that everything read from the store has to be
+   * compared with it.
+   */
   void missed();
 
   /**
-   * All that was visible in the store at a moment has been told, by {@link #changed} or {@link
-   * #missed}. Comes several times a second while the store answers.
+   * Reports that every change visible in the store at a moment has been reported by {@link
+   * #changed} or {@link #missed}. Called several times a second while the store answers.
    *
-   * @param nanoTime that moment, as the process's monotonic clock has it
+   * @param nanoTime that moment, on the process's monotonic clock
    */
   default void heardUntil(long nanoTime) {}
 }

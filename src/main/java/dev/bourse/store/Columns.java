@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * ACCOUNT.update(account, "org_id = ?", account.orgId()).orElse(NO_SUCH_ACCOUNT)
  * }</pre>
  *
- * @param <T> what a row is written from
+ * @param <T> the type that a row is written from
  */
 public final class Columns<T> {
   private record Column<T>(
@@ -35,9 +35,7 @@ public final class Columns<T> {
   private final String table;
   private final List<Column<T>> columns;
 
-  /**
-   * Each statement is composed once: of a service's texts there are few, and each is a constant.
-   */
+  /** Composed statements. They are few because a service's texts are few and constant. */
   private final Map<String, String> composed = new ConcurrentHashMap<>();
 
   private Columns(String table, List<Column<T>> columns) {
@@ -45,17 +43,17 @@ public final class Columns<T> {
     this.columns = columns;
   }
 
-  /** A table, without columns yet. */
+  /** Returns a table without columns. */
   public static <T> Columns<T> of(String table) {
     return new Columns<>(table, List.of());
   }
 
-  /** These columns and one that is written when a row is inserted and never changes. */
+  /** Returns these columns and one that is written by every INSERT and never changes. */
   public Columns<T> fixed(String name, Function<? super T, ? extends @Nullable Object> value) {
     return with(new Column<>(name, false, value));
   }
 
-  /** These columns and one that is written by every INSERT and UPDATE. */
+  /** Returns these columns and one that is written by every INSERT and UPDATE. */
   public Columns<T> changing(String name, Function<? super T, ? extends @Nullable Object> value) {
     return with(new Column<>(name, true, value));
   }
@@ -66,20 +64,20 @@ public final class Columns<T> {
     return new Columns<>(table, List.copyOf(more));
   }
 
-  /** The columns as a SELECT names them. */
+  /** Returns the columns for a SELECT. */
   public String names() {
     return joined("", column -> column);
   }
 
-  /** The columns as a SELECT names them that has the table by an alias. */
+  /** Returns the columns for a SELECT that names the table by an alias. */
   public String names(String alias) {
     return joined(alias + '.', column -> column);
   }
 
   /**
-   * The columns as a join names them in which another table has columns of the same names.
+   * Returns the columns for a join with another table that has columns of the same names.
    *
-   * @param prefix is set before each name; read by {@link Row#of}
+   * @param prefix the prefix of each name, which {@link Row#of} removes
    */
   public String names(String alias, String prefix) {
     return joined(alias + '.', column -> column + " AS " + prefix + column);
@@ -91,16 +89,16 @@ public final class Columns<T> {
         .collect(Collectors.joining(", "));
   }
 
-  /** Writes a new row. */
+  /** Returns an INSERT of a row. */
   public Statement insert(T row) {
     return insert(row, "");
   }
 
   /**
-   * Writes a new row.
+   * Returns an INSERT of a row with a clause after the values.
    *
-   * @param otherwise what follows the values, such as {@code ON CONFLICT (name) DO NOTHING}; a
-   *     constant, as its statement is kept
+   * @param otherwise the clause, for example {@code ON CONFLICT (name) DO NOTHING}; must be a
+   *     constant because the statement is cached
    */
   public Statement insert(T row, String otherwise) {
     return new Statement(
@@ -118,10 +116,10 @@ public final class Columns<T> {
   }
 
   /**
-   * Writes the columns that change.
+   * Returns an UPDATE of the columns that change.
    *
-   * @param where which rows, as a condition with {@code ?} for each argument; a constant, as its
-   *     statement is kept
+   * @param where the condition, with {@code ?} for each argument; must be a constant because the
+   *     statement is cached
    */
   public Statement update(T row, String where, @Nullable Object... arguments) {
     String sql = composed.computeIfAbsent(where, this::updating);
@@ -139,7 +137,10 @@ public final class Columns<T> {
     return "UPDATE %s SET %s WHERE %s".formatted(table, set, where);
   }
 
-  /** Tells a row's columns as another process reads them by {@link JsonRow}, without the store. */
+  /**
+   * Writes a row's columns as JSON, which another process reads as a {@link JsonRow} without the
+   * store.
+   */
   public void tell(JsonBytes json, T row) {
     columns.forEach(column -> json.put(column.name, column.value.apply(row)));
   }

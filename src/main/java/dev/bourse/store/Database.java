@@ -6,89 +6,92 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The port to durable state. Every method may be called from any thread and never blocks it; a
- * future completes on the caller's Vert.x context when there is one.
+ * The port to durable state. Every method may be called from any thread and does not block it.
+ * Futures complete on the caller's Vert.x context if there is one.
  */
 public interface Database {
   /**
-   * Past this a revocation is in force in every process: an audited write is carried out only if
-   * what is known of its caller is no older.
+   * The time within which every process enforces a revocation. An audited write is committed only
+   * if the information about its caller is no older.
    */
   long REVOKED_MILLIS = 1_000;
 
   /**
-   * How old that may be when the commit is asked for: more than there is between two readings of
-   * what other processes changed. The rest of the second is for waiting.
+   * The maximum age of that information when a commit is requested. It is longer than the interval
+   * between two polls of other processes' changes; the rest of the second is left for waiting.
    */
   long KNOWN_MILLIS = 600;
 
   /**
-   * Rows of one query, in order, as of the last commit that completed before the call.
+   * Returns the rows of a query, in order, as of the last commit that completed before the call.
    *
-   * <p>Fails with {@link StoreUnavailable} when the queue of reads is full or the engine does not
-   * answer, with the engine's own exception for faulty SQL.
+   * <p>Fails with {@link StoreUnavailable} if the queue of reads is full or the engine does not
+   * answer, and with the engine's own exception for faulty SQL.
    *
    * @param parameters values for the {@code ?} placeholders: String, Long, Integer, Boolean, byte[]
    *     or null
    */
   <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper);
 
-  /** The first row of a query; empty for none. */
+  /** Returns the first row of a query; empty if there is none. */
   default <T> Future<Optional<T>> readFirst(String sql, List<?> parameters, RowMapper<T> mapper) {
     return read(sql, parameters, mapper).map(found -> found.stream().findFirst());
   }
 
-  /** The row of a query that always has one, as a sum does. */
+  /** Returns the row of a query that always has one, for example a sum. */
   default <T> Future<T> readOne(String sql, List<?> parameters, RowMapper<T> mapper) {
     return read(sql, parameters, mapper).map(found -> found.get(0));
   }
 
-  /** Whether a query finds any row. */
+  /** Returns whether a query finds any row. */
   default Future<Boolean> exists(String sql, List<?> parameters) {
     return read(sql, parameters, row -> true).map(found -> !found.isEmpty());
   }
 
   /**
-   * Carries out all statements in one transaction, or none. When the future succeeds the change is
-   * on disk and every later read sees it.
+   * Executes all statements in one transaction, or none. When the future succeeds, the change is on
+   * disk and every later read sees it.
    *
-   * <p>Fails with a statement's own refusal when it changed another number of rows than it demands;
-   * with {@link StoreUnavailable} when the same commit may do later (queue full, engine away, disk
-   * full); with the engine's own exception for anything else. In each case nothing of the commit is
-   * stored, but for a {@link StoreUnavailable#mayBeStored()}.
+   * <p>Fails with a statement's own exception if the statement changed another number of rows than
+   * it demands; with {@link StoreUnavailable} if a retry may succeed (queue full, engine
+   * unreachable, disk full); with the engine's own exception for anything else. In each case the
+   * commit has no effect, except possibly for a {@link StoreUnavailable#mayBeStored()}.
    *
-   * @param changes what other processes are told once this is stored, and only then; at most 64
+   * @param changes notifications to other processes, sent only after the commit is stored; at most
+   *     64
    */
   Future<Void> commit(List<Statement> statements, List<Change> changes);
 
-  /** Carries out all statements in one transaction, or none; other processes are told nothing. */
+  /**
+   * Executes all statements in one transaction, or none, without notifications to other processes.
+   */
   default Future<Void> commit(List<Statement> statements) {
     return commit(statements, List.of());
   }
 
   /**
-   * Tells a listener, for as long as the store is open, what other processes change. Of every
-   * change stored after this call the listener hears either the change or that it missed some; so
-   * listen first, then read. It is called on the caller's context, one call at a time. A store that
-   * is not shared has nothing to tell.
+   * Reports other processes' changes to a listener while the store is open. For every change stored
+   * after this call, the listener receives either the change or a report that it missed some; so
+   * listen first, then read. The listener runs on the caller's context, one call at a time. A store
+   * that is not shared reports nothing.
    */
   void listen(ChangeListener listener);
 
   /**
-   * The newest id of the audit trail up to which nothing can appear any more: no commit under way,
-   * of whatever process, can still bring a row at or below it. What was stored before the call is
-   * included, unless an older commit takes longer than half a second.
+   * Returns the newest id of the audit trail below which no more rows can appear: no open commit of
+   * any process can still add a row at or below it. Rows stored before the call are included,
+   * unless an older commit takes longer than half a second.
    *
-   * @param enough an id up to which the caller asks; what is known is answered when it covers that
+   * @param enough the id the caller needs; a cached answer is returned if it covers that
    */
   Future<Long> settledTrail(long enough);
 
   /**
-   * A query that takes so many of the audit trail's ids as its one placeholder says, for a
-   * statement of a commit. It has one row: {@code first_id}, {@code last_id}, and {@code skips},
-   * which says where between them others took ids: {@code place:ids} divided by commas, so many ids
-   * before the one of that place, counted from 0. Within a commit they are above those taken
-   * before.
+   * Returns a query, for use within a commit's statement, that allocates ids of the audit trail;
+   * its one placeholder is their number. Its row has {@code first_id}, {@code last_id}, and {@code
+   * skips}, the ids in between that other processes took: {@code place:ids} separated by commas,
+   * the number of ids skipped before a position, counted from 0. Within a commit, later ids are
+   * larger than earlier ones.
    */
   String newTrailIdsSql();
 
@@ -104,16 +107,16 @@ public interface Database {
   boolean isShared();
 
   /**
-   * Returns the history that the stored state belongs to. It is another one once commits may have
-   * been lost: after a standby was promoted or a backup was restored. Constant for a store that
-   * cannot tell.
+   * Returns the identity of the stored state's history. It changes after commits may have been
+   * lost: after a standby was promoted or a backup was restored. Constant for a store that cannot
+   * detect that.
    */
   default Future<String> lineage() {
     return Future.succeededFuture("");
   }
 
   /**
-   * Returns how often this process noticed that commits it had stored or read are gone. Commits
+   * Returns how often this process noticed that commits it had stored or read were lost. Commits
    * that were decided before fail; see {@link #commit}. Called on any thread.
    */
   default long setBacks() {
@@ -121,17 +124,17 @@ public interface Database {
   }
 
   /**
-   * The present moment in epoch milliseconds, by the clock of the machine that keeps the rows, as
-   * an expression of SQL.
+   * Returns an SQL expression for the current time in epoch milliseconds, by the clock of the
+   * machine that stores the rows.
    */
   String clockSql();
 
   /**
-   * Shows what the engine counts; once, and reading nothing but memory. A store that is none of its
-   * own has nothing to show.
+   * Registers the engine's metrics. Called once; metrics read memory only. Does nothing for a store
+   * without metrics of its own.
    */
   default void show(Signals signals) {}
 
-  /** Completes what is queued, then closes. Later calls fail with {@link StoreUnavailable}. */
+  /** Completes queued work, then closes. Later calls fail with {@link StoreUnavailable}. */
   Future<Void> close();
 }

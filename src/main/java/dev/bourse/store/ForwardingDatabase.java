@@ -4,7 +4,7 @@ import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.util.List;
 
-/** A store that hands everything on to another; whoever extends it says what it does besides. */
+/** A store that forwards every call to another one; subclasses add behaviour. */
 public abstract class ForwardingDatabase implements Database {
   private final Database store;
 

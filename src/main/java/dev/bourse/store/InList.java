@@ -5,8 +5,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Values for {@code IN (…)}, in a few lengths only: an engine keeps what it has parsed of each text
- * of SQL, and one for every length would push the others out.
+ * Values for {@code IN (…)}, padded to a few lengths, because an engine caches each text of SQL and
+ * one text for every length would evict the others.
  */
 public final class InList {
   private static final int SHORTEST = 1;
@@ -14,7 +14,10 @@ public final class InList {
 
   private InList() {}
 
-  /** The values, the last of them repeated up to the next of the lengths. Not for none at all. */
+  /**
+   * Returns the values, with the last one repeated up to the next padded length. The list must not
+   * be empty.
+   */
   public static List<String> of(List<String> values) {
     int length = SHORTEST;
     while (length < values.size()) {
@@ -25,7 +28,7 @@ public final class InList {
     return all;
   }
 
-  /** {@code (?, ?, …)} for a list of {@link #of}. */
+  /** Returns {@code (?, ?, …)} for a list that {@link #of} returned. */
   public static String marks(List<String> values) {
     return "(" + String.join(", ", Collections.nCopies(values.size(), "?")) + ")";
   }

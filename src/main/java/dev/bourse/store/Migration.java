@@ -1,10 +1,10 @@
 package dev.bourse.store;
 
 /**
- * A step of the schema, as operators are told of it.
+ * A schema migration, for display.
  *
- * @param number its place, from 1; the number of the last one a store has is the store's version
- * @param name what it brings, in a few words joined by hyphens
+ * @param number its position, from 1; the number of a store's last migration is the store's version
+ * @param name a few words joined by hyphens
  */
 public record Migration(int number, String name) {
   /** Returns the version of a store whose first missing step is this one; 0 for a new store. */

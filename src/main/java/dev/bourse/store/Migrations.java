@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applies the steps that make a schema in order, each in one commit together with the row of table
- * {@code migration} that records it. Steps are the same for both engines; the session's {@link
- * Dialect} translates their statements.
+ * Applies schema migrations in order, each in one commit together with its row in table {@code
+ * migration}. Both engines run the same migrations; the session's {@link Dialect} translates the
+ * statements.
  *
  * <p>A folder on the class path holds {@code 0056-baseline.sql}, {@code 0057-name.sql} … and a file
  * {@code migrations.index} naming them one a line, because a jar's folders cannot be listed
@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
  * store begins with it, and a store that went through the steps before it continues with the next
  * one. A step is never edited after it was released: its digest is compared with the recorded one.
  *
- * <p>A step whose first line is {@code -- serves-from: N} only expands the schema: a program whose
- * last step is N can still be started on a store that has it. So a release can be taken back.
- * Without that line a program must know the step. One with the line {@code -- for: postgres}, the
- * first or after that, has nothing to do on the other engine.
+ * <p>A migration whose first line is {@code -- serves-from: N} only expands the schema: a program
+ * whose last migration is N can still start on a store that has it, so a release can be rolled
+ * back. Without that line a program must know the migration. The line {@code -- for: postgres}, the
+ * first or second, limits a migration to one engine.
  */
 public final class Migrations {
   private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
@@ -71,7 +71,7 @@ public final class Migrations {
       sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL, serves_from INTEGER)\
       """;
 
-  /** Those read, by folder: what is in a jar does not change. */
+  /** Loaded migrations by folder; resources in a jar do not change. */
   private static final Map<String, Migrations> READ = new ConcurrentHashMap<>();
 
   private final List<Step> steps;
@@ -81,10 +81,11 @@ public final class Migrations {
   }
 
   /**
-   * The steps of a folder such as {@code db/schema}. Blocks on the class path the first time.
+   * Loads the migrations of a folder such as {@code db/schema}. Blocks on the class path the first
+   * time.
    *
-   * @throws IOException when a file is missing
-   * @throws IllegalArgumentException when the index does not number its steps one by one
+   * @throws IOException if a file is missing
+   * @throws IllegalArgumentException if the index has a gap in its numbers
    */
   public static Migrations load(String folder) throws IOException {
     Migrations known = READ.get(folder);
@@ -115,11 +116,11 @@ public final class Migrations {
   }
 
   private static @Nullable Integer servesFrom(int number, String sql) {
-    String told = head(sql).group(1);
-    if (told == null) {
+    String declared = head(sql).group(1);
+    if (declared == null) {
       return null;
     }
-    int from = Integer.parseInt(told);
+    int from = Integer.parseInt(declared);
     if (from < 1 || from >= number) {
       throw new IllegalArgumentException(
           "migration %d cannot serve programs from step %d".formatted(number, from));
@@ -142,7 +143,7 @@ public final class Migrations {
     return steps.isEmpty() ? 0 : steps.get(steps.size() - 1).number;
   }
 
-  /** The number of the last step: the version this program's schema has. */
+  /** Returns the number of the last migration, which is the schema version of this program. */
   public int version() {
     return last(steps);
   }
@@ -152,19 +153,19 @@ public final class Migrations {
   }
 
   /**
-   * Brings a store up to date and returns the steps that were applied. Steps applied before a
-   * failure stay. Fails with {@link StoreRefused} when the store has a step this program lacks, or
-   * had another text for one of them.
+   * Brings a store up to date and returns the applied migrations. Migrations applied before a
+   * failure stay. Fails with {@link StoreRefused} if the store has a migration that this program
+   * lacks, or one with another text.
    *
-   * @param session one that no other process migrates beside
+   * @param session a session that excludes migrations of other processes
    */
   public Future<List<Migration>> apply(SchemaSession session, Clock clock) {
     return pending(session).compose(pending -> apply(session, clock, pending));
   }
 
   /**
-   * The same for a program that is about to serve: it also accepts a newer store if each step that
-   * it does not know says that this program can be started on it.
+   * Brings a store up to date for a program that is about to serve. It also accepts a newer store
+   * if each unknown migration declares that this program can start on it.
    */
   public Future<List<Migration>> applyOrServe(SchemaSession session, Clock clock) {
     return applied(session)
@@ -177,7 +178,7 @@ public final class Migrations {
             });
   }
 
-  /** Fails where the store has a step that this program has to know and does not. */
+  /** Fails if the store has a migration that this program has to know and does not. */
   private Future<Void> serves(SchemaSession session) {
     return session
         .read(
@@ -193,14 +194,14 @@ public final class Migrations {
                 throw newer(unknown.get(0).number(), unknown.get(0).name());
               }
               LOG.warn(
-                  "the store is newer than this program, which knows its steps up to {}; it still"
-                      + " serves it",
+                  "the store is newer than this program, which knows migrations up to {}; the program can"
+                      + " still serve it",
                   version());
               return null;
             });
   }
 
-  /** A new store is made in one commit, any other goes through the steps it lacks. */
+  /** Creates a new store in one commit, and applies missing migrations to an existing one. */
   private Future<List<Migration>> apply(
       SchemaSession session, Clock clock, List<Migration> pending) {
     List<Step> missing = steps.subList(steps.size() - pending.size(), steps.size());
@@ -218,8 +219,8 @@ public final class Migrations {
   }
 
   /**
-   * The steps a store lacks, in order; changes nothing. Fails as {@link #apply} does when the store
-   * is not one this program can bring up to date.
+   * Returns the migrations a store lacks, in order, without changes. Fails as {@link #apply} does
+   * if this program cannot bring the store up to date.
    */
   public Future<List<Migration>> pending(SchemaSession session) {
     return applied(session)
@@ -263,7 +264,7 @@ public final class Migrations {
     return applied.isEmpty() ? 0 : applied.get(applied.size() - 1).number;
   }
 
-  /** The version of an open store's schema: the number of the last step that made it. */
+  /** Returns the schema version of an open store: the number of its last migration. */
   public static Future<Long> readVersion(Database database) {
     return database.readOne(
         "SELECT MAX(number) AS version FROM migration", List.of(), row -> row.integer("version"));
@@ -285,14 +286,17 @@ public final class Migrations {
     return statements;
   }
 
-  /** Digests of the steps before the baseline are not checked: their files no longer exist. */
+  /**
+   * Compares digests. Migrations before the baseline are not checked because their files no longer
+   * exist.
+   */
   private void checkDigests(List<Applied> applied) {
     if (!applied.isEmpty() && version(applied) < baseline()) {
       Applied last = applied.get(applied.size() - 1);
       throw StoreRefused.of(
           """
           the store is too old for this program: its last migration is %d (%s), and this program \
-          goes on from %d; start a release that knows both first\
+          continues from %d; start a release that knows both first\
           """,
           last.number, last.name, baseline());
     }

@@ -6,28 +6,27 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a process holds in memory of rows that other processes change too.
+ * An in-memory copy of rows that other processes change too.
  *
- * <p>Nothing here is asked for a key before the answer to the question before, so what was read
- * first never comes last.
+ * <p>Callers send one request per key at a time, so an older read cannot overwrite a newer one.
  */
 public interface Mirror {
   /**
-   * What became of keys that were read anew.
+   * The result of reading keys again.
    *
-   * @param changed those whose rows were not as they were held
-   * @param left those that could not be put in force yet, and are to be read again
+   * @param changed keys whose rows differed from the copy
+   * @param left keys that could not be applied yet and have to be read again
    */
   record Refreshed(Set<String> changed, Set<String> left) {}
 
   /**
-   * Reads these keys anew and puts what is stored in force; fails when they could not be read. Some
-   * hundred keys come at once, and are one query.
+   * Reads keys from the store and applies their rows. Fails if the keys could not be read. Up to
+   * some hundred keys come at once, and are one query.
    */
   Future<Refreshed> refresh(List<String> keys);
 
   /**
-   * Whether what is held of a key is as new as this version of it, so that nothing has to be read.
+   * Returns whether the copy of a key is at least this version, so that nothing has to be read.
    * Called on any thread.
    */
   default boolean holds(String key, long version) {
@@ -35,24 +34,24 @@ public interface Mirror {
   }
 
   /**
-   * Puts a row in force that came with word of its change, unless what is held is newer. Rows may
-   * come in any order, and while others are read.
+   * Applies a row that came with a change, unless the copy is newer. Rows may arrive in any order,
+   * and while others are read.
    *
-   * @param row as {@link Change#row} has it; one of a process of another release may lack something
-   * @return false when the key must be read instead
+   * @param row the {@link Change#row}; a process of another release may omit columns
+   * @return false if the key has to be read instead
    */
   default Future<Boolean> show(String key, String row) {
     return Future.succeededFuture(false);
   }
 
-  /** Begins to compare all that is held with all that is stored; puts nothing in force. */
+  /** Starts a comparison of all copies with all rows; applies nothing. */
   Comparison compare();
 
-  /** All of a mirror against the store, a slice at a time. */
+  /** A comparison of a whole mirror with the store, in slices. */
   interface Comparison {
     /**
-     * The keys of the next slice that are not held as they are stored; empty past the last slice. A
-     * failure leaves it where it was.
+     * Returns the keys of the next slice whose copies differ from their rows; empty after the last
+     * slice. After a failure, the next call repeats the slice.
      */
     Future<Optional<List<String>>> next();
   }

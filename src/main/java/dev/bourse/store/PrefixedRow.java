@@ -2,7 +2,7 @@ package dev.bourse.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** Those columns of a row whose names begin alike, without that beginning. */
+/** The columns of a row whose names start with a prefix, without the prefix. */
 record PrefixedRow(Row row, String prefix) implements Row {
 
   @Override

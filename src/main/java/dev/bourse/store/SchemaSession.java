@@ -3,17 +3,17 @@ package dev.bourse.store;
 import io.vertx.core.Future;
 import java.util.List;
 
-/** What {@link Migrations} need of an engine. No statement of it may be cut short by a time-out. */
+/** The engine operations that {@link Migrations} need. No time-out may interrupt its statements. */
 public interface SchemaSession {
-  /** How the engine words definitions. */
+  /** Returns the engine's dialect of schema definitions. */
   Dialect dialect();
 
-  /** Whether the store has the table that records migrations; a new one has not. */
+  /** Returns whether the store has the table of migrations, which a new store lacks. */
   Future<Boolean> hasMigrationTable();
 
-  /** As {@link Database#read}. */
+  /** Reads rows as {@link Database#read} does. */
   <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper);
 
-  /** Carries out all statements in one transaction, or none. */
+  /** Executes all statements in one transaction, or none. */
   Future<Void> commit(List<Statement> statements);
 }

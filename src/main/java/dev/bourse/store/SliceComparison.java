@@ -11,9 +11,14 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Compares rows with what is held of them, in the order of their keys, a slice of rows a query. */
+/**
+ * Compares rows with their copies in memory, in the order of their keys, one query per slice of
+ * rows.
+ */
 public final class SliceComparison<R> implements Mirror.Comparison {
-  /** Rows of a slice: a few milliseconds of the engine, and less of the loop that compares. */
+  /**
+   * Rows of a slice: a few milliseconds for the engine, and less for the event loop that compares.
+   */
   public static final int ROWS = 1_000;
 
   private final int rows;
@@ -26,9 +31,9 @@ public final class SliceComparison<R> implements Mirror.Comparison {
   private boolean isOver;
 
   /**
-   * @param read gives up to {@link #ROWS} rows whose keys follow this one, in their order
-   * @param isHeld whether a row is held as it is
-   * @param held the keys of all that is held; those without a row differ as well
+   * @param read returns up to {@link #ROWS} rows whose keys follow a key, in order
+   * @param isHeld whether the copy equals a row
+   * @param held the keys of all copies; a copy without a row differs as well
    */
   public SliceComparison(
       Function<String, Future<List<R>>> read,
@@ -39,7 +44,7 @@ public final class SliceComparison<R> implements Mirror.Comparison {
   }
 
   /**
-   * @param rows how many rows a slice has at most, when a row is larger than most
+   * @param rows the most rows of a slice, for rows that are larger than most
    */
   public SliceComparison(
       int rows,

@@ -11,16 +11,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One write of a commit.
  *
- * @param sql one INSERT, UPDATE or DELETE with {@code ?} placeholders; in migrations also one that
- *     defines the schema, which cannot be guarded
+ * @param sql one INSERT, UPDATE or DELETE with {@code ?} placeholders; in migrations also a schema
+ *     definition, which cannot be guarded
  * @param parameters their values: String, Long, Integer, Boolean (stored as 0 or 1), byte[] or null
- * @param refusal what the commit fails with when the statement changes another number of rows than
- *     it demands; null when any number will do
- * @param demandedRows how many rows the statement must change; read only with a refusal
- * @param appends whether it adds a row to a log: an engine may run it later, before whatever else
- *     names the log's table, and rows of several commits at once. An INSERT that ends with its
- *     {@code VALUES (?, …)}, without a refusal
- * @param actor whose act it records in the trail; null for a statement that records none
+ * @param refusal the exception of the commit if the statement changes another number of rows than
+ *     it demands; null if it demands none
+ * @param demandedRows how many rows the statement must change; used only with a refusal
+ * @param appends whether it adds a row to a log. An engine may run it later, before the next
+ *     statement that names the log's table, and combine rows of several commits. It must be an
+ *     INSERT that ends with {@code VALUES (?, …)}, without a refusal.
+ * @param actor the actor whose action it records in the trail; null for a statement that records
+ *     none
  */
 public record Statement(
     String sql,
@@ -33,11 +34,11 @@ public record Statement(
   public Statement {
     parameters = Collections.unmodifiableList(new ArrayList<>(parameters));
     if (appends && refusal != null) {
-      throw new IllegalArgumentException("a statement that appends demands nothing: " + sql);
+      throw new IllegalArgumentException(
+          "an appending statement cannot demand a number of rows: " + sql);
     }
   }
 
-  /** A statement that records no act. */
   public Statement(
       String sql,
       List<@Nullable Object> parameters,
@@ -47,7 +48,6 @@ public record Statement(
     this(sql, parameters, refusal, demandedRows, appends, null);
   }
 
-  /** A statement whose place among a commit's others is kept. */
   public Statement(
       String sql,
       List<@Nullable Object> parameters,
@@ -56,45 +56,49 @@ public record Statement(
     this(sql, parameters, refusal, demandedRows, false);
   }
 
-  /** A statement that may change any number of rows. */
+  /** Returns a statement that may change any number of rows. */
   public static Statement of(String sql, @Nullable Object... parameters) {
     return new Statement(sql, Arrays.asList(parameters), null, 0);
   }
 
   /**
-   * A statement that must change exactly one row, else the whole commit is undone.
+   * Returns a statement that must change exactly one row; otherwise the whole commit is rolled
+   * back.
    *
-   * @param refusal what the commit fails with then
+   * @param refusal creates the exception of the commit in that case
    */
   public static Statement guarded(
       Supplier<? extends RuntimeException> refusal, String sql, @Nullable Object... parameters) {
     return of(sql, parameters).orElse(refusal);
   }
 
-  /** This statement, if it must change exactly one row and the commit fails with this otherwise. */
+  /**
+   * Returns this statement with the demand that it changes exactly one row; otherwise the commit
+   * fails.
+   */
   public Statement orElse(Supplier<? extends RuntimeException> refusal) {
     return demanding(1, refusal);
   }
 
-  /** This statement, if it must change this many rows and the commit fails with this otherwise. */
+  /** Returns this statement with a demanded number of rows; otherwise the commit fails. */
   public Statement demanding(int rows, Supplier<? extends RuntimeException> refusal) {
     return new Statement(sql, parameters, refusal, rows, appends, actor);
   }
 
-  /** This statement, if it adds a row to a log. */
+  /** Returns this statement as one that adds a row to a log. */
   public Statement appending() {
     return new Statement(sql, parameters, refusal, demandedRows, true, actor);
   }
 
-  /** This statement, if it records somebody's act in the trail. */
+  /** Returns this statement as one that records an actor's action in the trail. */
   public Statement recording(String actor) {
     return new Statement(sql, parameters, refusal, demandedRows, appends, actor);
   }
 
   /**
-   * Returns the standing of the caller of the present request, if one of a commit's statements
-   * records an act of theirs; null otherwise. What else a request stores, and what goes on after
-   * it, is not judged.
+   * Returns the standing of the current request's caller if one of a commit's statements records an
+   * action of that caller; null otherwise. Other commits of a request, and work that continues
+   * after it, are not checked.
    */
   public static RequestContext.@Nullable Standing standing(List<Statement> statements) {
     RequestContext request = RequestContext.current();
@@ -111,7 +115,8 @@ public record Statement(
   }
 
   /**
-   * What the commit fails with when this statement has changed that many rows; null if it holds.
+   * Returns the exception of the commit if this statement changed that many rows; null if its
+   * demand is met.
    */
   public @Nullable RuntimeException refusalOf(long changedRows) {
     return refusal == null || changedRows == demandedRows ? null : refusal.get();

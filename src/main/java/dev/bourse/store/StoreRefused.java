@@ -3,17 +3,17 @@ package dev.bourse.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store must not be opened as it is: another process has it, its schema is not this program's,
- * or it holds what cannot be reconciled with what this start is told to make. An operator has to
- * act; trying again does not help.
+ * The store must not be opened in its present state: another process has it open, its schema does
+ * not match this program, or its content contradicts the configuration of this start. An operator
+ * has to act; retrying does not help.
  */
 public class StoreRefused extends RuntimeException {
   public StoreRefused(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 
-  /** A refusal that nothing else has caused; its text is a template with arguments. */
-  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
+  /** Creates a refusal without a cause; its text is a template with arguments. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would need another library.
   public static StoreRefused of(String template, Object... arguments) {
     return new StoreRefused(template.formatted(arguments), null);
   }

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 
 /**
- * What engines count of commits and reads. A store is open before anybody watches it; how long
- * things take is told from {@link #show} on.
+ * Counters of an engine's commits and reads. Durations are recorded only after {@link #show},
+ * because a store opens before the metrics exist.
  */
 public final class StoreSignals {
-  /** From a disk without a flush to one that hangs. */
+  /** From a disk that does not flush to one that hangs. */
   private static final double[] SECONDS = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2, 10};
 
   private static final double[] COMMITS = {1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -24,7 +24,7 @@ public final class StoreSignals {
   private volatile LongConsumer storing = nanos -> {};
   private volatile LongConsumer waits = nanos -> {};
 
-  /** Shows them. */
+  /** Registers the metrics. */
   public void show(Signals signals) {
     groups =
         signals.sizes(
@@ -50,9 +50,9 @@ public final class StoreSignals {
     signals.counters(
         "bourse_store_commit_faults_total",
         """
-        Groups of commits that did not go through at once: `failed` and nothing of them is \
-        stored, `rerun` one by one since one failed or another process was in the way, or of \
-        `unknown` outcome for now, as the answer was lost.\
+        Groups of commits that were not stored at once: `failed`, nothing was stored; `rerun` one \
+        by one because one failed or another process blocked them; `unknown` for now because the \
+        answer was lost.\
         """,
         List.of(Label.OUTCOME),
         readings -> {
@@ -66,39 +66,39 @@ public final class StoreSignals {
         setBacks::sum);
   }
 
-  /** Returns how often that happened. */
+  /** Returns how often the store was set back. */
   public long setBacks() {
     return setBacks.sum();
   }
 
-  /** The store turned out to have lost commits that it had confirmed. */
-  public void setBack() {
+  /** Records that the store has lost commits it had confirmed. */
+  public void recordSetBack() {
     setBacks.increment();
   }
 
-  /** So many commits were stored together, which took so long. */
-  public void stored(int commits, long nanos) {
+  /** Records that a group of commits was stored together in a time. */
+  public void recordStored(int commits, long nanos) {
     groups.accept(commits);
     storing.accept(nanos);
   }
 
-  /** Of a group nothing is stored. */
-  public void failed() {
+  /** Records that a group was not stored. */
+  public void recordFailure() {
     failures.increment();
   }
 
-  /** A group is carried out once more, its commits apart. */
-  public void rerun() {
+  /** Records that a group is executed again, commit by commit. */
+  public void recordRerun() {
     reruns.increment();
   }
 
-  /** Whether a group is stored is not known. */
-  public void unknown() {
+  /** Records that the outcome of a group is unknown. */
+  public void recordUnknown() {
     unknown.increment();
   }
 
-  /** A query waited so long for a reader. */
-  public void readWaited(long nanos) {
+  /** Records how long a query waited for a reader. */
+  public void recordReadWait(long nanos) {
     waits.accept(nanos);
   }
 }

@@ -2,12 +2,15 @@ package dev.bourse.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store cannot serve now: queue full, disk full, engine away, closed. */
+/**
+ * The store cannot serve now: its queue or disk is full, its engine is unreachable, or it is
+ * closed.
+ */
 public class StoreUnavailable extends RuntimeException {
   private final boolean isFull;
   private final boolean mayBeStored;
 
-  /** Nothing was written. */
+  /** Creates an exception for a call that wrote nothing. */
   public StoreUnavailable(String message, @Nullable Throwable cause) {
     this(message, cause, false, false);
   }
@@ -24,19 +27,19 @@ public class StoreUnavailable extends RuntimeException {
   }
 
   /**
-   * Whether there is no room left for what was to be written, which time alone does not mend. Reads
-   * are not concerned.
+   * Returns true if the store has no space left for writes, which does not resolve with time alone.
+   * Reads still work.
    */
   public boolean isFull() {
     return isFull;
   }
 
   /**
-   * Whether the commit may be stored all the same: the engine was lost between the order to commit
-   * and its answer, and did not come back in time to be asked; or the disk failed when the embedded
-   * engine flushed what it had written, which this process then does not show, and the next one may
-   * find. All or nothing of it is stored; the caller learns which by reading the row its guard
-   * names. False whenever nothing was written.
+   * Returns true if the commit may be stored after all. Either the connection to the engine was
+   * lost between the COMMIT and its answer and did not come back in time, or the disk failed when
+   * the embedded engine flushed; this process then does not show the commit, but the next one may
+   * find it. Either all of it is stored or nothing; the caller learns which by reading the row that
+   * its guard names. False if nothing was written.
    */
   public boolean mayBeStored() {
     return mayBeStored;

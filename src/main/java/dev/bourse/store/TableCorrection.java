@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * A correction in one statement.
  *
- * @param isAhead an SQL condition on the table's columns and {@code clock}, with the times {@code
- *     now} and {@code latest}; a time after {@code latest} lies ahead
- * @param assignments SQL assignments for rows that lie ahead
+ * @param isAhead an SQL condition on the table's columns and {@code clock}, which has the times
+ *     {@code now} and {@code latest}; a time after {@code latest} is ahead
+ * @param assignments SQL assignments for rows that are ahead
  */
 public record TableCorrection(Database database, String table, String isAhead, String assignments)
     implements Correction {

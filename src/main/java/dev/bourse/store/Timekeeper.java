@@ -21,13 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Confirmed time, by the store's engine: on a server its own clock, which all processes share; in
- * the embedded store this machine's, once it has gone on beside the monotonic one for a while. A
- * clock that makes a step is confirmed again when it has gone on as long since.
+ * Confirmed time, by the store's engine: a server's clock, which all processes share, or for the
+ * embedded store this machine's clock, after it has agreed with the monotonic clock for a while.
+ * After a step, a clock is confirmed again when it has agreed for as long since the step.
  *
- * <p>The newest time ever confirmed is kept in the store. A clock that begins before it was set
- * back, or had been ahead; one that begins after it cannot be told from one that was not running
- * for so long, and has to be waited for like any other.
+ * <p>The store records the newest confirmed time. If a clock starts before that time, it was set
+ * back or had been ahead. If it starts after that time, a step cannot be distinguished from time
+ * during which the process did not run, so the clock has to be confirmed like any other.
  */
 public final class Timekeeper implements ConfirmedTime {
   private static final Logger LOG = LoggerFactory.getLogger(Timekeeper.class);
@@ -35,13 +35,13 @@ public final class Timekeeper implements ConfirmedTime {
   /** How often {@link #watch} is due: steps are seen within this time. */
   public static final long WATCH_MILLIS = 1_000;
 
-  /** How exactly the newest confirmed time is kept: one small commit so often. */
+  /** The precision of the recorded newest time: one small commit per interval. */
   private static final long MARK_STEP_MILLIS = 60_000;
 
-  /** A server that has not been asked for this long may have been set meanwhile. */
+  /** A server's clock may have been set if it was not read for this long. */
   private static final long STALE_MILLIS = 60_000;
 
-  /** This machine's clock may differ from the server's by as much without a word. */
+  /** How far this machine's clock may differ from the server's before a warning. */
   private static final long APART_MILLIS = 30_000;
 
   private static final String MARK = "newest";
@@ -51,11 +51,11 @@ public final class Timekeeper implements ConfirmedTime {
   private final long confirmAfterMillis;
   private final boolean asksServer;
 
-  /** What the server's clock said, and when by the monotonic one. */
+  /** A reading of the server's clock, and when it was taken by the monotonic clock. */
   private record Reading(long millis, long atMillis) {}
 
-  /** While the server's clock is steady, for {@link #clock}. */
-  private volatile @Nullable Reading heard;
+  /** The latest reading while the server's clock is steady, for {@link #clock}. */
+  private volatile @Nullable Reading serverReading;
 
   // All below is guarded by this object.
   private @Nullable Database database;
@@ -65,22 +65,23 @@ public final class Timekeeper implements ConfirmedTime {
   private long serverReadAt;
   private long wallAtServerReading;
   private @Nullable Long newest;
-  private boolean toldApart;
-  private boolean toldBehind;
+  private boolean hasWarnedApart;
+  private boolean hasWarnedBehind;
   private long stepsAhead;
   private long stepsBack;
   private ClockView.@Nullable Step lastStep;
 
   /**
-   * @param nanoTime a clock that nobody sets
-   * @param confirmAfterMillis how long a clock must have gone on to be believed
+   * @param nanoTime the monotonic clock
+   * @param confirmAfterMillis how long a clock must run without a step to be confirmed
    */
   public Timekeeper(Clock clock, LongSupplier nanoTime, long confirmAfterMillis) {
     this(clock, nanoTime, confirmAfterMillis, true);
   }
 
   /**
-   * @param asksServer false where this clock goes before a server's, as in a world of its own time
+   * @param asksServer false if this clock takes precedence over a server's, as in a simulation with
+   *     virtual time
    */
   public Timekeeper(
       Clock clock, LongSupplier nanoTime, long confirmAfterMillis, boolean asksServer) {
@@ -91,19 +92,18 @@ public final class Timekeeper implements ConfirmedTime {
   }
 
   /**
-   * The time for all that people read: this machine's, or the server's while the two are so far
-   * apart that one machine's records would not fit the others'.
+   * Returns the clock for all displayed times: this machine's, or the server's while the two differ
+   * so much that this machine's records would not fit those of others.
    */
   public Clock clock() {
-    return new Told().withZone(clock.getZone());
+    return new CombinedClock().withZone(clock.getZone());
   }
 
-  /** See {@link #clock}. */
-  private final class Told implements InstantSource {
+  private final class CombinedClock implements InstantSource {
     @Override
     public long millis() {
       long wall = clock.millis();
-      Reading read = heard;
+      Reading read = serverReading;
       if (read == null) {
         return wall;
       }
@@ -179,28 +179,30 @@ public final class Timekeeper implements ConfirmedTime {
     long wall = clock.millis();
     machine
         .read(before, wall, monotonicMillis())
-        .ifPresent(by -> stepped("this machine's clock", wall, by));
+        .ifPresent(by -> recordStep("this machine's clock", wall, by));
   }
 
   private synchronized void readServer(long before, long millis) {
     long after = monotonicMillis();
-    server.read(before, millis, after).ifPresent(by -> stepped("the database's clock", millis, by));
+    server
+        .read(before, millis, after)
+        .ifPresent(by -> recordStep("the database's clock", millis, by));
     serverMillis = millis;
     serverReadAt = after;
-    heard = server.isSteady(after) ? new Reading(millis, after) : null;
+    serverReading = server.isSteady(after) ? new Reading(millis, after) : null;
     wallAtServerReading = clock.millis();
     long apart = wallAtServerReading - millis;
     boolean isApart = Math.abs(apart) > APART_MILLIS + (after - before);
-    if (isApart && !toldApart) {
+    if (isApart && !hasWarnedApart) {
       LOG.warn(
-          "this machine's clock is {} {} the database's; the database's counts",
-          shown(apart),
+          "this machine's clock is {} {} the database's; using the database's clock",
+          format(apart),
           apart > 0 ? "ahead of" : "behind");
     }
-    toldApart = isApart;
+    hasWarnedApart = isApart;
   }
 
-  private void stepped(String which, long atMillis, long byMillis) {
+  private void recordStep(String which, long atMillis, long byMillis) {
     if (byMillis > 0) {
       stepsAhead++;
     } else {
@@ -209,14 +211,14 @@ public final class Timekeeper implements ConfirmedTime {
     lastStep = new ClockView.Step(atMillis, byMillis);
     LOG.warn(
         """
-        {} was set {} by {}, to {}; nothing is posted or deleted by a clock until it has \
-        gone on for {}\
+        {} was set {} by {}, to {}; postings and deletions by time pause until it has run \
+        without a step for {}\
         """,
         which,
         byMillis > 0 ? "ahead" : "back",
-        shown(byMillis),
+        format(byMillis),
         Times.rfc3339(atMillis),
-        shown(confirmAfterMillis));
+        format(confirmAfterMillis));
   }
 
   private synchronized void compareWithMark() {
@@ -226,10 +228,10 @@ public final class Timekeeper implements ConfirmedTime {
       stepsBack++;
       lastStep = new ClockView.Step(now, now - newest);
       LOG.warn(
-          "{} begins at {}, {} before the newest time that was confirmed, {}",
+          "{} starts at {}, {} before the newest confirmed time, {}",
           isShared ? "the database's clock" : "this machine's clock",
           Times.rfc3339(now),
-          shown(newest - now),
+          format(newest - now),
           Times.rfc3339(newest));
     }
   }
@@ -243,16 +245,16 @@ public final class Timekeeper implements ConfirmedTime {
     synchronized (this) {
       Long before = newest;
       boolean isBehind = before != null && millis < before - ClockStepDetector.TOLERANCE_MILLIS;
-      if (before != null && isBehind && !toldBehind) {
+      if (before != null && isBehind && !hasWarnedBehind) {
         LOG.warn(
             """
-            {} is confirmed, though {} was before: usage posted for hours that lie ahead is \
-            reversed, and posted again when they are over\
+            {} is confirmed, although {} was confirmed before: usage posted for hours in the \
+            future is reversed, and posted again when they are over\
             """,
             Times.rfc3339(millis),
             Times.rfc3339(before));
       }
-      toldBehind = isBehind;
+      hasWarnedBehind = isBehind;
       if (newest != null && millis < newest + MARK_STEP_MILLIS) {
         return Future.succeededFuture();
       }
@@ -316,7 +318,7 @@ public final class Timekeeper implements ConfirmedTime {
     }
   }
 
-  /** What is known now. */
+  /** Returns the present state. */
   public ClockView view() {
     OptionalLong confirmed = confirmedMillis();
     synchronized (this) {
@@ -340,7 +342,7 @@ public final class Timekeeper implements ConfirmedTime {
     return TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong());
   }
 
-  private static String shown(long millis) {
+  private static String format(long millis) {
     return Duration.ofMillis(Math.abs(millis))
         .truncatedTo(ChronoUnit.SECONDS)
         .toString()

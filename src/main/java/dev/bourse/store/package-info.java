@@ -1,11 +1,11 @@
 /**
  * Durable rows behind a small port.
  *
- * <p>{@link dev.bourse.store.Database} is all a feature sees: it reads, and it commits lists of
- * statements that may each demand how many rows they change. Features keep their SQL in their own
- * {@code *Store} classes, compose it from {@link dev.bourse.store.Columns} and write it in the
- * subset every engine speaks: {@code ?} placeholders, integers for money and time, text for JSON.
- * The engines keep the same promises: {@code store.sqlite} inside the process, {@code
+ * <p>Features use only {@link dev.bourse.store.Database}: it reads, and it commits lists of
+ * statements, each of which may demand how many rows it changes. Features keep their SQL in their
+ * own {@code *Store} classes, compose it from {@link dev.bourse.store.Columns} and restrict it to
+ * the subset that every engine supports: {@code ?} placeholders, integers for money and time, text
+ * for JSON. The engines give the same guarantees: {@code store.sqlite} inside the process, {@code
  * store.postgres} on a server that several processes share. {@code store.transfer} copies whole
  * stores.
  *
@@ -14,21 +14,22 @@
  * from crowding out the rest, and {@link dev.bourse.store.Timekeeper} tells how far the time is
  * confirmed, by the engine's clock.
  *
- * <p>What is held in memory is a {@link dev.bourse.store.Mirror}: a {@link
- * dev.bourse.store.ChangeListener} hears of each change other processes store. Rows that do not
- * come along with that are read by key, some hundred at a time, and the whole can be compared with
- * the store, which is done after a connection was lost and every few minutes.
+ * <p>Copies of rows in memory are a {@link dev.bourse.store.Mirror}: a {@link
+ * dev.bourse.store.ChangeListener} receives each change of other processes. Rows that do not arrive
+ * with a change are read by key, some hundred at a time, and the whole copy is compared with the
+ * store after a lost connection and every few minutes.
  *
- * <p>The schema is changed so that a process of the release before goes on beside this one: expand,
- * migrate, contract. A step only adds: tables, indexes, columns that may be null or have a default.
- * The release that adds a column writes both forms and reads either; rows are brought over by its
- * own work, in small commits. Only the release after may make a column required or drop what nobody
- * reads any more. A step that is released is never edited. It says from which program on it serves,
- * so that the release before can be started again. What that release says to the schema is kept
- * with the tests and put to every new schema on both engines. Steps are written once, in words that
- * {@link dev.bourse.store.Dialect} translates. The first is a baseline that stands for the steps of
- * the time before, which no store that is in use lacks. Step 57 breaks the rule: it replaces the
- * feed by which processes of earlier releases hear of each other, so those are stopped before.
+ * <p>The schema changes in such a way that a process of the previous release keeps running next to
+ * this one: expand, migrate, contract. A migration only adds: tables, indexes, and columns that may
+ * be null or have a default. The release that adds a column writes both forms and reads either; its
+ * own background work converts the rows, in small commits. Only the next release may make a column
+ * required or drop an unused one. A released migration is never edited. It declares the oldest
+ * program that can start on it, so that the previous release can be started again. That release's
+ * statements are kept with the tests and run against every new schema on both engines. Migrations
+ * are written once, in a syntax that {@link dev.bourse.store.Dialect} translates. The first is a
+ * baseline that replaces the migrations before it, which every store in use has. Migration 57
+ * breaks the rule: it replaces the feed that processes of earlier releases use to notify each
+ * other, so those have to be stopped first.
  */
 @NullMarked
 package dev.bourse.store;

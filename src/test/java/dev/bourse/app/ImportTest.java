@@ -204,7 +204,7 @@ class ImportTest extends MoveFixture {
   void aStoreThatIsNotThereIsNotExported() throws Exception {
     String refusal =
         CommandRun.of("export", "x", "--data", folder.resolve("none").toString()).refused();
-    assertTrue(refusal.contains("there is no store "), refusal);
+    assertTrue(refusal.contains("no store at "), refusal);
     assertFalse(Files.exists(folder.resolve("none")));
   }
 }

@@ -17,7 +17,7 @@ class StatementTest {
     Statement guarded = INSERT.orElse(IllegalStateException::new);
     assertTrue(INSERT.appending().appends(), "it appends");
     assertEquals(
-        "a statement that appends demands nothing: INSERT INTO log (text) VALUES (?)",
+        "an appending statement cannot demand a number of rows: INSERT INTO log (text) VALUES (?)",
         assertThrows(IllegalArgumentException.class, guarded::appending).getMessage());
   }
 }

@@ -5,13 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The changes of a group of commits as the text that its row in the commit log keeps: a line for
- * each change, of topic, key, version and row with tabs between them. Version and row are empty
- * when there is none.
+ * The text form of a group's changes in its row of the commit log: one line per change, with topic,
+ * key, version and row separated by tabs. Version and row are empty if the change has none.
  */
 final class ChangeText {
   /**
-   * Rows past this many characters of one group are left out, and readers query them by key: a
+   * Rows beyond this many characters of one group are left out, and readers query them by key: a
    * query of hundreds of rows costs less than storing them twice.
    */
   private static final int ROW_CHARS = 64_000;
@@ -41,9 +40,9 @@ final class ChangeText {
   }
 
   /**
-   * Reads the text of a row.
+   * Parses the text of a row.
    *
-   * @throws IllegalArgumentException when it is not such a text
+   * @throws IllegalArgumentException if the text is malformed
    */
   static List<Change> read(String text) {
     if (text.isEmpty()) {

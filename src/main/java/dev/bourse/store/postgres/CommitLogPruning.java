@@ -8,27 +8,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes rows of the commit log that every reader had time to see, a few at a time. The newest row
- * of a sender stays, because readers and the process itself prove by it that the database was not
- * set back. A process that stored nothing for a whole round stores an empty group, so a sender
- * whose newest row is old has ended or was away for long, and its rows go; should it come back, it
- * takes a new sender. Several processes may do this at once; each deletes what the others have
+ * Deletes rows of the commit log that every reader had time to read, a few at a time. The newest
+ * row of a sender stays, because it proves to readers and to its process that the database was not
+ * set back. A process that stored nothing for a whole round stores an empty group. So a sender with
+ * an old newest row has ended or was suspended, and all its rows are deleted; if it resumes, it
+ * draws a new sender name. Several processes may do this at once; each deletes the rows that are
  * left.
  */
 final class CommitLogPruning {
   /** The server's clock in epoch milliseconds. */
   static final String NOW = "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
 
-  /** Ten times as long as a process that still runs is away from a database that is there. */
+  /** Ten times as long as a live process needs to reconnect to a database that is up. */
   private static final long KEPT_MILLIS = 600_000;
 
   /**
-   * A process stores a row every minute. One whose newest row is older than this is not missed by
-   * readers when its rows go, a little later.
+   * A process stores a row every minute. If the newest row of a process is older than this, readers
+   * do not miss its rows when they are deleted a little later.
    */
   static final long SILENT_MILLIS = KEPT_MILLIS - 60_000;
 
-  /** Deleted in one commit: a client's write behind it waits some milliseconds. */
+  /** Rows deleted in one commit: a client's write queued behind it waits some milliseconds. */
   private static final int ROWS = 1_000;
 
   private record Key(String sender, long seq) {}
@@ -37,7 +37,7 @@ final class CommitLogPruning {
   private final OwnGroups own;
   private final long keptMillis;
 
-  /** The newest group of this process at the end of the last round; null before the first. */
+  /** This process's newest group at the end of the last round; null before the first. */
   private @Nullable GroupId newestBefore;
 
   CommitLogPruning(Database database, OwnGroups own) {
@@ -53,7 +53,7 @@ final class CommitLogPruning {
     this.keptMillis = keptMillis;
   }
 
-  /** One small deletion; tells whether there is more to do now. */
+  /** Runs one small deletion. Returns true if there is more to delete now. */
   Future<Boolean> step() {
     return database
         .read(
@@ -72,18 +72,18 @@ final class CommitLogPruning {
         .compose(
             found ->
                 found.isEmpty()
-                    ? showLife().map(false)
+                    ? storeEmptyGroup().map(false)
                     : database.commit(deletions(found)).map(found.size() == ROWS));
   }
 
-  private Future<Void> showLife() {
+  private Future<Void> storeEmptyGroup() {
     GroupId newest = own.newestRecorded();
     boolean isIdle = newest.equals(newestBefore);
     newestBefore = newest;
     return isIdle ? database.commit(List.of()) : Future.succeededFuture();
   }
 
-  /** One deletion of a range for each sender. */
+  /** Returns one range deletion per sender. */
   private static List<Statement> deletions(List<Key> found) {
     List<Statement> deletions = new ArrayList<>();
     for (int i = 0; i < found.size(); i++) {

@@ -15,28 +15,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads what table {@code commit_log} has beyond what this process has applied.
+ * Reads the rows of table {@code commit_log} that this process has not applied yet.
  *
  * <p>The position of a reader is one {@code seq} for each sender. A sender's groups are numbered
- * without gaps and stored in that order, so the rows past its {@code seq} are all that is new. The
- * row at the position is read again each time: when it is missing, groups were deleted before this
- * process saw them, and when the sender's newest row is older than the position, the database was
- * set back to an earlier state. In both cases everything held in memory is compared with the store.
+ * without gaps and stored in that order, so all rows after its {@code seq} are new. Each read
+ * includes the row at the position. If that row is missing, groups were deleted before this process
+ * read them. If the sender's newest row is older than the position, the database was set back to an
+ * earlier state. In both cases all data held in memory is compared with the store.
  *
- * <p>On one context alone.
+ * <p>Runs on one context.
  */
 final class CommitLogReader {
   private static final Logger LOG = LoggerFactory.getLogger(CommitLogReader.class);
 
-  /** Groups of one sender in one answer; each has a text of some ten kilobytes at most. */
+  /** Groups of one sender in one query; each has a text of some ten kilobytes at most. */
   private static final int SLICE_GROUPS = 100;
 
-  /** When a sender is so many groups ahead, comparing everything costs less than its changes. */
+  /** If a sender is more groups ahead than this, a full comparison costs less than its changes. */
   private static final int MOST_BEHIND = 2_000;
 
   /**
-   * The newest row of each sender. From that end, because the oldest rows are deleted all the time,
-   * and while a snapshot is open a scan would pass over all that were deleted since.
+   * Selects the newest row of each sender. It scans from the newest end because the oldest rows are
+   * deleted continuously, and while a snapshot is open a scan would pass over all rows deleted
+   * since.
    */
   static final String NEWEST =
       """
@@ -48,7 +49,7 @@ final class CommitLogReader {
           ORDER BY l.sender DESC, l.seq DESC LIMIT 1) g)\
       """;
 
-  /** A sender without a position is new here: its groups are read from the first. */
+  /** A sender without a position is new here, so its groups are read from the first. */
   private static final String NEWS =
       """
       WITH RECURSIVE %1$s,
@@ -66,23 +67,25 @@ final class CommitLogReader {
       """
           .formatted(NEWEST, CommitLogPruning.NOW, SLICE_GROUPS + 1);
 
-  /** Receives the contents of the log. */
-  interface Audience {
+  interface Receiver {
     void changed(List<Change> changes);
 
-    /** Groups may have gone unread: everything held is to be compared with the store. */
+    /**
+     * Reports that groups may have been missed, so everything held is to be compared with the
+     * store.
+     */
     void missed();
 
     /**
-     * The same, because the database lost groups that it had stored.
+     * Reports the same because the database lost groups that it had stored.
      *
-     * @param afterSilence whether the only sign of it is that the rows of this process are gone
-     *     after a time in which it stored nothing: other processes may have deleted them
+     * @param afterSilence true if the only evidence is that this process's rows are missing after a
+     *     time in which it stored nothing; other processes may have deleted them
      */
     void setBack(boolean afterSilence);
   }
 
-  /** The server follows another one: what it shows may be of any age. */
+  /** The server is a standby, whose data may be outdated. */
   static final class StandbyException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -91,29 +94,29 @@ final class CommitLogReader {
     }
   }
 
-  /** How far a sender was applied, and when that group was stored by the server's clock. */
+  /** The last applied group of a sender, and when it was stored by the server's clock. */
   private record Position(long seq, long atMillis) {}
 
   private final OwnGroups own;
-  private final Audience audience;
+  private final Receiver receiver;
 
-  /** Of the other senders; null before the first reading. */
+  /** Positions of the other senders; null before the first read. */
   private @Nullable Map<String, Position> positions;
 
-  /** When the newest own group was stored, as of the last reading, by the server's clock. */
+  /** When this process's newest group was stored, as of the last read, by the server's clock. */
   private long ownAtMillis = Long.MAX_VALUE / 2;
 
   /** When the log was last read, by the server's clock. */
   private long readAtMillis;
 
-  CommitLogReader(OwnGroups own, Audience audience) {
+  CommitLogReader(OwnGroups own, Receiver receiver) {
     this.own = own;
-    this.audience = audience;
+    this.receiver = receiver;
   }
 
   /**
-   * Tells all groups that were stored since the last reading that succeeded; the first only takes
-   * the position. Fails with {@link StandbyException} when the server is one.
+   * Reports all groups that were stored since the last successful read; the first read only takes
+   * the position. Fails with {@link StandbyException} if the server is a standby.
    */
   Future<Void> read(PgConnection connection) {
     Map<String, Position> known = positions == null ? Map.of() : positions;
@@ -133,7 +136,7 @@ final class CommitLogReader {
         .compose(rows -> apply(recorded, rows) ? read(connection) : Future.<Void>succeededFuture());
   }
 
-  /** Returns whether there is more to read at once. */
+  /** Returns true if there is more to read now. */
   private boolean apply(GroupId recorded, RowSet<Row> rows) {
     Row first = rows.iterator().next();
     if (first.getBoolean("is_standby")) {
@@ -151,7 +154,7 @@ final class CommitLogReader {
     Map<String, Position> after = new HashMap<>();
     Findings found = new Findings();
     long now = first.getLong("now_ms");
-    // A sender that came and ended since the last reading leaves nothing to be seen.
+    // A sender that appeared and ended since the last read leaves no position to compare.
     found.isMissed = !isFirst && now - readAtMillis > CommitLogPruning.SILENT_MILLIS;
     readAtMillis = now;
     List<Row> ownGroups = bySender.get(recorded.sender());
@@ -172,15 +175,15 @@ final class CommitLogReader {
           found.isSetBack |= !after.containsKey(sender) && age < CommitLogPruning.SILENT_MILLIS;
         });
     if (!found.changes.isEmpty()) {
-      audience.changed(found.changes);
+      receiver.changed(found.changes);
     }
     boolean isSetBack = found.isSetBack || isOwnGone;
     if (isSetBack) {
-      // Of the positions nothing can be trusted: of another past each sender has other groups.
+      // Every position is invalid because each sender has other groups in another history.
       bySender.forEach((sender, groups) -> after.put(sender, atNewest(groups)));
-      audience.setBack(!found.isSetBack);
+      receiver.setBack(!found.isSetBack);
     } else if (found.isMissed) {
-      audience.missed();
+      receiver.missed();
     }
     after.keySet().removeIf(own::isOwn);
     positions = after;
@@ -196,7 +199,7 @@ final class CommitLogReader {
     return new Position(row.getLong("newest"), row.getLong("at_ms"));
   }
 
-  /** What one answer shows. */
+  /** The result of one query. */
   private static final class Findings {
     final List<Change> changes = new ArrayList<>();
     boolean isSetBack;
@@ -232,17 +235,17 @@ final class CommitLogReader {
       return new Position(last, newest.atMillis());
     }
 
-    /** A row that no process of ours wrote must not keep the others from being read. */
+    /** Skips a malformed row, so that it cannot stop the others from being read. */
     private void add(Row group) {
       String text = group.getString("changes");
       if (text == null) {
-        // A tombstone.
+        // This row is a tombstone.
         return;
       }
       try {
         changes.addAll(ChangeText.read(text));
-      } catch (IllegalArgumentException senseless) {
-        LOG.warn("a row of the commit log cannot be read: {}", senseless.getMessage());
+      } catch (IllegalArgumentException malformed) {
+        LOG.warn("skipped a malformed row of the commit log: {}", malformed.getMessage());
         isMissed = true;
       }
     }

@@ -6,9 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /**
- * The keys under which this process records its groups of commits. The writer's context draws them;
- * the reader of the log asks from its own context which senders are this process and how far the
- * log must have come.
+ * The keys of this process's groups in the commit log. The writer's context draws them. The log
+ * reader, on its own context, asks which senders belong to this process and how far the log must
+ * have advanced.
  */
 final class OwnGroups {
   private static final int NAME_BYTES = 12;
@@ -19,7 +19,7 @@ final class OwnGroups {
 
   private volatile long recordedNanos = System.nanoTime();
 
-  /** Whether the next group needs a new sender. */
+  /** True if the next group needs a new sender. */
   private volatile boolean isSetBack;
 
   // On the writer's context alone.
@@ -32,9 +32,8 @@ final class OwnGroups {
   }
 
   /**
-   * The database lost groups of this process. A key that was lost must not be used again, because
-   * other processes may know it with other contents, so the next group has a new sender. Called on
-   * any thread.
+   * Records that the database lost groups of this process. Other processes may know a lost key with
+   * other contents, so keys are not reused: the next group has a new sender. Called on any thread.
    */
   void setBack() {
     recorded = new GroupId("", 0);
@@ -51,7 +50,7 @@ final class OwnGroups {
     recorded = new GroupId(sender, 0);
   }
 
-  /** A group begins to be recorded: returns its key. */
+  /** Returns the key of a group that is about to be recorded. */
   GroupId begin() {
     if (isSetBack) {
       isSetBack = false;
@@ -60,17 +59,17 @@ final class OwnGroups {
     return next();
   }
 
-  /** Returns the key of the next group; the same one until {@link #sent()}. */
+  /** Returns the key of the next group, which stays the same until {@link #sent()}. */
   GroupId next() {
     return new GroupId(sender, sent + 1);
   }
 
-  /** The COMMIT of the next group is on its way, so that its key is used up. */
+  /** Marks the next key as used, because the COMMIT of its group was sent. */
   void sent() {
     sent++;
   }
 
-  /** The log has a row of this key for certain, a group or a tombstone. */
+  /** Records that the log certainly has a row with this key, a group or a tombstone. */
   void recorded(GroupId id) {
     if (id.sender().equals(recorded.sender()) && id.seq() > recorded.seq()) {
       recorded = id;
@@ -79,14 +78,16 @@ final class OwnGroups {
   }
 
   /**
-   * Whether this process has stored nothing for so long that others took it for ended and deleted
-   * its rows.
+   * Returns whether this process has stored nothing for so long that other processes considered it
+   * ended and deleted its rows.
    */
   boolean isSilent() {
     return System.nanoTime() - recordedNanos > CommitLogPruning.SILENT_MILLIS * 1_000_000;
   }
 
-  /** Returns the newest group that the log has for certain; {@code seq} is 0 before the first. */
+  /**
+   * Returns the newest group that is certainly in the log; its {@code seq} is 0 before the first.
+   */
   GroupId newestRecorded() {
     return recorded;
   }

@@ -20,16 +20,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group of commits on its way into the database, over one connection, on that connection's
- * context.
+ * A group of commits that is being written over one connection, on that connection's context.
  *
- * <p>All statements are sent at once between BEGIN and COMMIT, those of one text that follow each
- * other together, and rows of logs several in a statement. COMMIT waits for their answers, for only
- * those tell whether the guards held. When one did not, the group is rolled back and run again with
- * a savepoint for each commit, so that each fails alone. When another transaction was in the way,
- * the commits run again one by one, each in a transaction of its own: it locks its few rows in the
- * order every commit does, while two groups may lock theirs crosswise. One that still meets a
- * locked row is put aside, and the others go on.
+ * <p>All statements are sent at once between BEGIN and COMMIT. Consecutive statements with the same
+ * text are sent as one batch, and several rows of a log as one statement. COMMIT waits for their
+ * answers, because only those show whether the guards held. If a guard failed, the group is rolled
+ * back and run again with a savepoint per commit, so that each commit fails alone. If another
+ * transaction blocked it, the commits run again one by one, each in a transaction of its own: a
+ * single commit locks its few rows in the same order as every other commit, while two groups may
+ * deadlock. A commit that still meets a locked row is put aside, and the others continue.
  *
  * <p>The last statement of each transaction records it in the commit log.
  */
@@ -37,20 +36,20 @@ final class PostgresBatch {
   private static final String BEGIN = "BEGIN";
 
   /**
-   * A commit that runs alone has met a locked row before: it looks whether that is free and does
-   * not wait, because all other commits of the process wait behind it.
+   * A commit that runs alone has met a locked row before. It checks the row without waiting,
+   * because all other commits of the process wait behind it.
    */
   private static final String BEGIN_ALONE = "BEGIN; SET LOCAL lock_timeout = 20";
 
   /**
-   * Ends the transaction however long a synchronous standby takes to confirm it. A time-out would
-   * only end the waiting, and the server would then answer COMMIT as if the standby had confirmed.
+   * Commits without a time limit for a synchronous standby's confirmation. A time-out would only
+   * end the wait, and the server would then answer COMMIT as if the standby had confirmed.
    */
   static final String COMMIT = "SET LOCAL statement_timeout = 0; COMMIT";
 
   /**
-   * Records the group in the log, at the end of its transaction; not when the sender's group before
-   * is missing, which means that the database lost groups it had stored.
+   * Records the group in the log, at the end of its transaction. It inserts nothing if the sender's
+   * previous group is missing, which means that the database lost groups it had stored.
    */
   private static final String RECORD =
       """
@@ -60,12 +59,14 @@ final class PostgresBatch {
       """;
 
   /**
-   * A statement in the engine's terms.
+   * A statement bound to the engine's SQL and values.
    *
-   * @param log what it appends to, if it does
+   * @param log the log it appends to; null if it appends to none
    */
   record Bound(Statement statement, PostgresSql sql, PostgresSql.@Nullable Log log, Tuple values) {
-    /** See {@link PostgresSql#bind} and {@link PostgresSql#log} for its exceptions. */
+    /**
+     * Binds a statement; see {@link PostgresSql#bind} and {@link PostgresSql#log} for exceptions.
+     */
     static Bound of(Statement statement) {
       PostgresSql sql = PostgresSql.of(statement.sql());
       return new Bound(
@@ -73,19 +74,19 @@ final class PostgresBatch {
     }
   }
 
-  /** What one caller wants stored. */
+  /** The statements of one caller. */
   static final class Commit {
     final List<Bound> statements;
     final List<Change> changes;
     final BatchedPromise<@Nullable Void> reply;
     final long askedNanos = System.nanoTime();
 
-    /** As of when it is known that the caller may act. */
+    /** When the information was current that shows the caller's permission. */
     long knownNanos = askedNanos - TimeUnit.MILLISECONDS.toNanos(Database.KNOWN_MILLIS);
 
     private boolean isStored;
 
-    /** What becomes of it is somebody else's to say: its outcome is unknown, or it is put aside. */
+    /** True if another component answers it: its outcome is unknown, or it is put aside. */
     private boolean isHandedOver;
 
     private @Nullable Throwable failure;
@@ -93,7 +94,7 @@ final class PostgresBatch {
     /** How often it met a locked row. */
     private int conflicts;
 
-    /** How often its caller was judged. */
+    /** How often its caller's standing was checked. */
     private int judgements;
 
     Commit(List<Bound> statements, List<Change> changes, BatchedPromise<@Nullable Void> reply) {
@@ -102,17 +103,17 @@ final class PostgresBatch {
       this.reply = reply;
     }
 
-    /** What counts against the queue: at least one, for an empty commit takes a place too. */
+    /** Returns its weight in the queue, at least one because an empty commit takes a slot too. */
     int weight() {
       return Math.max(1, statements.size());
     }
 
-    /** Counts one more judgement of its caller; returns how many there were. */
+    /** Counts a check of its caller and returns the number of checks. */
     int judge() {
       return ++judgements;
     }
 
-    /** Counts one more meeting with a locked row; returns how many there were. */
+    /** Counts a locked row and returns the number of locked rows met. */
     int conflict() {
       return ++conflicts;
     }
@@ -133,8 +134,9 @@ final class PostgresBatch {
   /** A statement of a commit. */
   private record Step(Commit commit, Bound bound) {
     /**
-     * Whether it may be sent together with the one before it. Of one commit's statements that make
-     * demands each is sent for itself, for when one fails nothing is known of those before it.
+     * Returns whether it may be sent together with the previous one. Within one commit, statements
+     * with guards are sent separately, because a failure leaves the results of earlier statements
+     * in the same batch unknown.
      */
     boolean joins(Step before) {
       return bound.sql.equals(before.bound.sql) && (bound.log != null || commit != before.commit);
@@ -142,8 +144,8 @@ final class PostgresBatch {
   }
 
   /**
-   * All statements as the commits have them, but rows of logs as late as can be: before the next
-   * statement that names the log's table, or at the end.
+   * Returns all statements in the order of the commits, except that rows of logs come as late as
+   * possible: before the next statement that names the log's table, or at the end.
    */
   private static List<Step> inOrder(List<Commit> some) {
     List<Step> steps = new ArrayList<>();
@@ -179,27 +181,33 @@ final class PostgresBatch {
     return values;
   }
 
-  /** Who runs the groups. */
+  /** Runs the groups. */
   interface Owner {
-    /** The connection can take the next group; this one may still await the answer to COMMIT. */
+    /**
+     * Reports that the connection can take the next group; the answer to this group's COMMIT may
+     * still be pending.
+     */
     void free(PgConnection connection);
 
-    /** COMMIT was sent, and it is not known whether the group is stored. */
+    /** Reports that COMMIT was sent and the outcome is unknown. */
     void unknown(GroupId id, List<Commit> commits, Throwable cause);
 
-    /** The group is stored; {@code isTold} when other processes are to read the log at once. */
+    /**
+     * Reports that the group is stored; {@code isTold} if other processes should read the log at
+     * once.
+     */
     void stored(GroupId id, boolean isTold);
 
-    /** The database has lost groups of this process that it had stored. */
+    /** Reports that the database has lost groups of this process that it had stored. */
     void setBack();
 
-    /** Takes a commit over that met a locked row; returns false when it is to fail. */
+    /** Takes over a commit that met a locked row; returns false if the commit has to fail. */
     boolean putAside(Commit commit);
 
-    /** Whether the server warned of anything since the last call. */
+    /** Returns whether the server has sent a warning since the last call. */
     boolean wasWarned();
 
-    /** The server accepts no writes: it is no longer the primary. */
+    /** Reports that the server accepts no writes because it is no longer the primary. */
     void readOnly(PgConnection connection);
   }
 
@@ -232,11 +240,11 @@ final class PostgresBatch {
     this.commits = commits;
     for (Commit commit : commits) {
       commit.isHandedOver = false;
-      commit.reply.begins();
+      commit.reply.recordStart();
     }
   }
 
-  /** Commands sent together, and what became of them once all are answered. */
+  /** Commands that are sent together, and their combined result. */
   private final class Round {
     private final List<Commit> commits;
     private final Promise<Verdict> answered = Promise.promise();
@@ -246,7 +254,7 @@ final class PostgresBatch {
     private @Nullable Throwable lost;
     private boolean isFailed;
 
-    /** With the commits that are lost when the connection is. */
+    /** Commits that fail if the connection is lost. */
     Round(List<Commit> commits) {
       this.commits = commits;
     }
@@ -255,12 +263,12 @@ final class PostgresBatch {
       sent(connection.query(command).execute(), List.of());
     }
 
-    /** Goes before the first row: see {@link PostgresOrder}. */
+    /** Announces the group before its first row; see {@link PostgresOrder}. */
     void announce() {
       sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute(), List.of());
     }
 
-    /** Sends what the commits hold; what is alike and follows each other goes at once. */
+    /** Sends the commits' statements; consecutive statements with the same text go in one batch. */
     void send(List<Commit> some) {
       List<Step> steps = inOrder(some);
       int from = 0;
@@ -308,7 +316,7 @@ final class PostgresBatch {
           steps);
     }
 
-    /** What goes before COMMIT: the row of the log, with what other processes are to know. */
+    /** Sends the row of the commit log, with the changes for other processes, before COMMIT. */
     void record(List<Commit> stored) {
       GroupId id = own.begin();
       sent(
@@ -319,7 +327,7 @@ final class PostgresBatch {
           List.of());
     }
 
-    /** With the statements it runs, none of which is known to have run when it fails. */
+    /** Registers a command with its statements; if it fails, none of them is known to have run. */
     private void sent(Future<RowSet<Row>> command, List<Step> steps) {
       open++;
       command.onComplete(
@@ -353,7 +361,10 @@ final class PostgresBatch {
       }
     }
 
-    /** Where others may be to blame, all are run again, each for itself. */
+    /**
+     * Records the failure of a commit. If another commit may have caused it, all are run again
+     * separately.
+     */
     private static void blame(Commit commit, Throwable failure) {
       if (commit.failure == null) {
         boolean isItsOwn = PostgresFailure.of(failure, true) == PostgresFailure.STATEMENT;
@@ -377,11 +388,11 @@ final class PostgresBatch {
       if (isConflict) {
         return Verdict.CONFLICT;
       }
-      // Before the guards: of a database that was set back they say nothing.
+      // Before the guards, whose results mean nothing in a database that was set back.
       return isSetBack ? Verdict.SET_BACK : isFailed ? Verdict.FAILED : Verdict.GOOD;
     }
 
-    /** Nothing more is sent. */
+    /** Ends the round; no more commands are sent. */
     Future<Verdict> end() {
       answered();
       return answered.future();
@@ -389,14 +400,14 @@ final class PostgresBatch {
   }
 
   private static StoreUnavailable unavailable(@Nullable Throwable cause) {
-    return PostgresFailure.unavailable("the store cannot be written", cause);
+    return PostgresFailure.unavailable("cannot write to the store", cause);
   }
 
   private static void fail(List<Commit> failing, Throwable cause) {
     failing.forEach(commit -> commit.failure = unavailable(cause));
   }
 
-  /** Completes when nothing is under way any more. */
+  /** Runs the group. Completes when no command is in progress. */
   Future<Void> run() {
     if (commits.get(0).runsAlone()) {
       runOneByOne(0);
@@ -420,13 +431,13 @@ final class PostgresBatch {
                   }
                 }
                 case CONFLICT -> {
-                  counted.rerun();
+                  counted.recordRerun();
                   rollback();
                   runOneByOne(0);
                 }
                 case SET_BACK -> setBack(commits);
                 case LOST -> {
-                  counted.failed();
+                  counted.recordFailure();
                   finish();
                 }
               }
@@ -449,12 +460,12 @@ final class PostgresBatch {
   }
 
   /**
-   * They were decided on states that the database may not have any more, so none of them is tried
-   * again.
+   * Fails commits that were decided on states which the database may have lost. They are not
+   * retried.
    */
   private void setBack(List<Commit> some) {
     rollback();
-    counted.failed();
+    counted.recordFailure();
     fail(some, new IllegalStateException("the database was set back to an earlier state"));
     owner.setBack();
     finish();
@@ -464,7 +475,7 @@ final class PostgresBatch {
     return some.stream().flatMap(commit -> commit.changes.stream()).toList();
   }
 
-  /** Orders the commit, and settles what becomes of it unless that is unknown. */
+  /** Sends COMMIT and sets the commits' results unless the outcome is unknown. */
   private Future<Void> commit(List<Commit> some) {
     GroupId id = own.next();
     own.sent();
@@ -476,10 +487,10 @@ final class PostgresBatch {
               boolean isDoubtful = owner.wasWarned();
               if (failure == null && !isDoubtful) {
                 some.forEach(commit -> commit.isStored = true);
-                counted.stored(some.size(), System.nanoTime() - begunNanos);
+                counted.recordStored(some.size(), System.nanoTime() - begunNanos);
                 owner.stored(id, some.stream().anyMatch(commit -> !commit.changes.isEmpty()));
               } else {
-                // An error as well leaves the key without a row until that is settled.
+                // After an error too, the key may have no row until the outcome is settled.
                 some.forEach(commit -> commit.isHandedOver = true);
                 owner.unknown(
                     id,
@@ -493,7 +504,7 @@ final class PostgresBatch {
   }
 
   private void runWithSavepoints() {
-    counted.rerun();
+    counted.recordRerun();
     commits.forEach(commit -> commit.failure = null);
     Round first = new Round(commits);
     first.send(BEGIN);
@@ -548,7 +559,7 @@ final class PostgresBatch {
             });
   }
 
-  /** Each in a transaction of its own; one that meets a locked row is put aside. */
+  /** Runs each commit in a transaction of its own; one that meets a locked row is put aside. */
   private void runOneByOne(int index) {
     if (index == commits.size()) {
       finish();
@@ -566,7 +577,7 @@ final class PostgresBatch {
                 }
                 case CONFLICT -> {
                   rollback();
-                  counted.rerun();
+                  counted.recordRerun();
                   one.get(0).isHandedOver = owner.putAside(one.get(0));
                   runOneByOne(index + 1);
                 }
@@ -576,12 +587,15 @@ final class PostgresBatch {
             });
   }
 
-  /** After a commit of unknown outcome nothing is sent until that is settled. */
+  /**
+   * Runs the next commit, unless the previous outcome is unknown; nothing is sent before that is
+   * settled.
+   */
   private void runNext(int index) {
     if (commits.get(index - 1).isHandedOver) {
       fail(
           commits.subList(index, commits.size()),
-          new IllegalStateException("the outcome of the commit before is unknown"));
+          new IllegalStateException("the outcome of the previous commit is unknown"));
       finish();
     } else {
       runOneByOne(index);
@@ -598,7 +612,7 @@ final class PostgresBatch {
     ended.complete();
   }
 
-  /** Refuses a commit that was not sent. */
+  /** Rejects a commit that was not sent. */
   static void refuse(Commit commit, Throwable refusal) {
     commit.failure = refusal;
     deliver(List.of(commit));

@@ -21,33 +21,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells what other processes changed. Changes are in table {@code commit_log}, stored by the commit
- * itself, which {@link CommitLogReader} reads several times a second; a notification (NOTIFY,
- * LISTEN) only makes it read at once. A notification that is lost costs that much time and nothing
- * else. It is sent after the commit, because one that is sent within takes a lock of the whole
- * database until the commit is on disk.
+ * Reports changes of other processes. Each commit stores its changes in table {@code commit_log},
+ * which {@link CommitLogReader} reads several times a second. A notification (NOTIFY, LISTEN) only
+ * triggers an immediate read, so a lost notification only costs that delay. It is sent after the
+ * commit, because a NOTIFY within the transaction holds a database-wide lock until the commit is on
+ * disk.
  *
- * <p>Only a connection that answers can be trusted to bring notifications, so one that does not
- * answer a reading is given up.
+ * <p>Only a connection that answers reliably delivers notifications, so a connection that does not
+ * answer a read is dropped.
  */
 final class PostgresChanges implements PostgresLink.User {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresChanges.class);
 
   private static final String CHANNEL = "bourse_commits";
 
-  /** How often the log is read without being told to: half of what a change may take. */
+  /** The interval of reads without a notification: half of the time a change may take. */
   private static final long READ_MILLIS = 400;
 
-  /** Between two readings that notifications ask for: a busy service sends hundreds a second. */
-  private static final long BREATH_MILLIS = 5;
+  /**
+   * The pause between two reads that notifications trigger; a busy service sends hundreds a second.
+   */
+  private static final long READ_PAUSE_MILLIS = 5;
 
   /**
-   * How often all hosts are asked for their timelines: a promotion that this process does not
-   * notice by a lost connection takes no longer to be noticed. It costs each host one connection.
+   * The interval at which all hosts are asked for their timelines, which bounds how long a
+   * promotion stays undetected when no connection is lost. It costs each host one connection.
    */
   private static final long LOOK_MILLIS = 5_000;
 
-  /** How long an unanswered reading is waited for. */
+  /** How long to wait for an answer to a read. */
   private static final long SILENT_MILLIS = 2_000;
 
   /**
@@ -63,10 +65,10 @@ final class PostgresChanges implements PostgresLink.User {
   private final OwnGroups own;
   private final CommitLogReader log;
   private final CopyOnWriteArrayList<Audience> audiences = new CopyOnWriteArrayList<>();
-  private final Promise<Void> begun = Promise.promise();
+  private final Promise<Void> connected = Promise.promise();
   private final LongConsumer backAfterSilence;
 
-  private final LongAdder heard = new LongAdder();
+  private final LongAdder changesHeard = new LongAdder();
   private final LongAdder missed = new LongAdder();
   private final StoreSignals counted;
   private final Runnable setBackRead;
@@ -78,10 +80,10 @@ final class PostgresChanges implements PostgresLink.User {
   private int slowReadings;
   private boolean isAsked;
   private long answeredNanos;
-  private boolean isWaking;
+  private boolean isNotifying;
 
-  /** The sender that others are to be woken for next; empty for none. */
-  private String wakes = "";
+  /** The sender in the next notification; empty if none is due. */
+  private String pendingSender = "";
 
   private boolean wasSilent;
   private boolean isLooking;
@@ -92,8 +94,8 @@ final class PostgresChanges implements PostgresLink.User {
 
   /**
    * @param setBackRead called when the log shows that the database was set back
-   * @param backAfterSilence told, when a server that had fallen silent answers on a new connection,
-   *     since when it had not
+   * @param backAfterSilence called when a server that had stopped answering answers on a new
+   *     connection, with the time of its last answer
    */
   PostgresChanges(
       VertxInternal vertx,
@@ -109,15 +111,15 @@ final class PostgresChanges implements PostgresLink.User {
     this.counted = counted;
     this.backAfterSilence = backAfterSilence;
     context = vertx.createEventLoopContext();
-    log = new CommitLogReader(own, new Telling());
+    log = new CommitLogReader(own, new ListenerRelay());
     String settings = "SET statement_timeout = " + SILENT_MILLIS + "; LISTEN " + CHANNEL;
     link = new PostgresLink("listener", context, config, history, settings, random, this);
   }
 
-  /** When this succeeds, nothing that is stored from now on goes unheard. */
+  /** Connects. After success, every change that is stored from then on is reported. */
   Future<Void> connect() {
     timer = context.setPeriodic(READ_MILLIS, id -> tick());
-    return link.connect().compose(up -> begun.future());
+    return link.connect().compose(up -> connected.future());
   }
 
   void add(ChangeListener listener, Context home) {
@@ -132,27 +134,28 @@ final class PostgresChanges implements PostgresLink.User {
   }
 
   /**
-   * Wakes the readers of other processes, over this connection: over the writer's it would be part
-   * of the next group. Called on any thread; several calls during one are one.
+   * Notifies the readers of other processes, over this connection, because over the writer's
+   * connection the NOTIFY would become part of the next group. Called on any thread; calls during a
+   * pending notification are merged.
    *
-   * @param sender of the groups that are stored, in hexadecimal digits
+   * @param sender the sender of the stored groups, in hexadecimal digits
    */
   void wakeOthers(String sender) {
     context.runOnContext(
         v -> {
           PgConnection open = connection;
-          if (open == null || isWaking) {
-            wakes = open == null ? "" : sender;
+          if (open == null || isNotifying) {
+            pendingSender = open == null ? "" : sender;
             return;
           }
-          isWaking = true;
+          isNotifying = true;
           open.query("NOTIFY " + CHANNEL + ", '" + sender + "'")
               .execute()
               .onComplete(
                   done -> {
-                    isWaking = false;
-                    String next = wakes;
-                    wakes = "";
+                    isNotifying = false;
+                    String next = pendingSender;
+                    pendingSender = "";
                     if (!next.isEmpty()) {
                       wakeOthers(next);
                     }
@@ -160,32 +163,34 @@ final class PostgresChanges implements PostgresLink.User {
         });
   }
 
-  /** Tells this process of its own changes, which are stored although their callers gave up. */
+  /**
+   * Reports this process's own changes that were stored after their callers had stopped waiting.
+   */
   void storedLate(List<Change> changes) {
-    tell(listener -> changes.forEach(listener::changed));
+    notifyListeners(listener -> changes.forEach(listener::changed));
   }
 
   /**
-   * The database lost groups that it had stored. Called on any thread.
+   * Records that the database lost groups that it had stored. Called on any thread.
    *
-   * @param afterSilence see {@link CommitLogReader.Audience#setBack}
+   * @param afterSilence see {@link CommitLogReader.Receiver#setBack}
    */
   void setBack(boolean afterSilence) {
     if (afterSilence) {
       LOG.warn(
           """
-          this process stored nothing for so long that other processes have deleted its rows of \
-          the commit log, so it cannot tell whether the database was set back meanwhile; \
-          everything in memory is compared with it\
+          other processes deleted this process's rows of the commit log because it stored nothing \
+          for a long time; comparing everything in memory with the database, which may have been \
+          set back\
           """);
     } else {
       LOG.error(
           """
-          the database was set back to an earlier state: commits that it had stored are gone, and \
-          everything in memory is compared with it\
+          the database was set back to an earlier state and has lost commits; comparing everything \
+          in memory with it\
           """);
     }
-    counted.setBack();
+    counted.recordSetBack();
     missed();
   }
 
@@ -194,8 +199,8 @@ final class PostgresChanges implements PostgresLink.User {
     connection = fresh;
     isReading = false;
     isAsked = false;
-    isWaking = false;
-    wakes = "";
+    isNotifying = false;
+    pendingSender = "";
     fresh.notificationHandler(
         notification -> {
           if (!own.isOwn(notification.getPayload())) {
@@ -225,7 +230,7 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
-  /** Connections to a former primary that still runs stay healthy, so they tell nothing. */
+  /** Asks for timelines, because connections to a former primary that still runs stay healthy. */
   private void look() {
     if (!isLooking && System.nanoTime() - lookedNanos > LOOK_MILLIS * 1_000_000) {
       isLooking = true;
@@ -252,13 +257,13 @@ final class PostgresChanges implements PostgresLink.User {
               isReading = false;
               if (failure == null) {
                 loggedReason = "";
-                begun.tryComplete();
+                connected.tryComplete();
                 if (wasSilent) {
                   wasSilent = false;
                   backAfterSilence.accept(silentNanos);
                 }
                 heardNanos = since;
-                tell(listener -> listener.heardUntil(since));
+                notifyListeners(listener -> listener.heardUntil(since));
               } else if (failure instanceof CommitLogReader.StandbyException) {
                 link.drop(open, String.valueOf(failure.getMessage()));
                 backAfterSilence.accept(System.nanoTime());
@@ -266,24 +271,24 @@ final class PostgresChanges implements PostgresLink.User {
                 failed(failure);
               }
               if (isAsked) {
-                context.setTimer(BREATH_MILLIS, id -> ask());
+                context.setTimer(READ_PAUSE_MILLIS, id -> ask());
               }
             });
   }
 
-  /** The next tick tries again. */
+  /** Logs a failure; the next tick retries. */
   private void failed(Throwable cause) {
     if (!PostgresFailure.isCancelled(cause) || ++slowReadings == SLOW_STARTS) {
-      begun.tryFail(cause);
+      connected.tryFail(cause);
     }
     String reason = String.valueOf(cause.getMessage());
     if (!reason.equals(loggedReason)) {
-      LOG.warn("the commit log cannot be read and is tried again: {}", reason);
+      LOG.warn("reading the commit log failed and will be retried: {}", reason);
       loggedReason = reason;
     }
   }
 
-  /** Reads soon; several calls meanwhile are one. */
+  /** Schedules a read soon; calls until then are merged. */
   private void ask() {
     PgConnection open = connection;
     if (isReading) {
@@ -293,17 +298,17 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
-  /** Shows what was heard. */
+  /** Registers the metrics. */
   void show(Signals signals) {
     signals.counter(
         "bourse_changes_heard_total",
         "Changes of other processes that were read in the commit log.",
-        heard::sum);
+        changesHeard::sum);
     signals.counter(
         "bourse_changes_missed_total",
         """
-        Times that changes may have been missed, so that all that is held was compared with what \
-        is stored.\
+        Times that changes may have been missed, after which everything in memory was compared \
+        with the database.\
         """,
         missed::sum);
     signals.gauge(
@@ -312,23 +317,23 @@ final class PostgresChanges implements PostgresLink.User {
         () -> (System.nanoTime() - heardNanos) / 1e9);
   }
 
-  /** Everything held is to be compared with the store. Called on any thread. */
+  /** Reports that everything held is to be compared with the store. Called on any thread. */
   void missed() {
     missed.increment();
-    tell(ChangeListener::missed);
+    notifyListeners(ChangeListener::missed);
   }
 
-  private void tell(Consumer<ChangeListener> word) {
+  private void notifyListeners(Consumer<ChangeListener> word) {
     audiences.forEach(to -> to.context.runOnContext(v -> word.accept(to.listener)));
   }
 
-  /** Tells everybody who listens. */
-  private final class Telling implements CommitLogReader.Audience {
+  /** Forwards the log's contents to all listeners. */
+  private final class ListenerRelay implements CommitLogReader.Receiver {
     @Override
     public void changed(List<Change> changes) {
-      heard.add(changes.size());
+      changesHeard.add(changes.size());
       answeredNanos = System.nanoTime();
-      tell(listener -> changes.forEach(listener::changed));
+      notifyListeners(listener -> changes.forEach(listener::changed));
     }
 
     @Override

@@ -13,17 +13,17 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How to reach PostgreSQL, and the bounds of its use.
+ * The connection settings for PostgreSQL and the limits of its use.
  *
  * @param url the server, the database and the user
- * @param password empty when the server asks for none
+ * @param password empty if the server requires none
  * @param readers connections that answer queries, 1 to 256; two more write and listen
  * @param queuedStatements statements that may wait for the writing connection, 1 to 1,000,000
  * @param queuedReads queries that may wait for a connection, 1 to 1,000,000
- * @param connectMillis how long making a connection may take, TLS and log-in included
- * @param acquireMillis how long a query may wait for a connection
- * @param queryMillis how long a query, or a group of commits, may take; past it the connection is
- *     given up
+ * @param connectMillis the time limit for a connection, including TLS and log-in
+ * @param acquireMillis the time limit of a query's wait for a connection
+ * @param queryMillis the time limit of a query or a group of commits; after it the connection is
+ *     dropped
  */
 public record PostgresConfig(
     PostgresUrl url,
@@ -35,12 +35,12 @@ public record PostgresConfig(
     long acquireMillis,
     long queryMillis) {
 
-  /** Parsed statements a connection keeps: more than the product has texts. */
+  /** Prepared statements per connection: more than the product's number of distinct texts. */
   private static final int PREPARED_STATEMENTS = 512;
 
   private static final int NAME_BYTES = 63;
 
-  /** Sent but unanswered commands: a whole group of commits goes out without waiting. */
+  /** Commands sent without an answer yet: a whole group of commits goes out without waiting. */
   private static final int PIPELINED_COMMANDS = 4_096;
 
   public PostgresConfig {
@@ -52,17 +52,17 @@ public record PostgresConfig(
     check("queryMillis", queryMillis, 1, 600_000);
   }
 
-  /** The usual bounds: 4 readers, 65,536 statements, 4,096 queries, 5 s, 5 s and 10 s. */
+  /** Returns the default bounds: 4 readers, 65,536 statements, 4,096 queries, 5 s, 5 s and 10 s. */
   public static PostgresConfig defaults(PostgresUrl url, String password) {
     return new PostgresConfig(url, password, 4, 65_536, 4_096, 5_000, 5_000, 10_000);
   }
 
   /**
-   * Maps settings {@code store.url}, {@code store.password} (best given as {@code
+   * Reads settings {@code store.url}, {@code store.password} (preferably given as {@code
    * BOURSE_STORE_PASSWORD}) or {@code store.password-file}, {@code store.readers} and {@code
-   * store.*-timeout}. Reads the password file. Faults are recorded in the settings.
+   * store.*-timeout}. Reads the password file. Records faults in the settings.
    *
-   * @return empty when the store is another engine, or faulty
+   * @return empty if the store is another engine or a setting is faulty
    */
   public static Optional<PostgresConfig> from(Settings settings) {
     String text = settings.text("store.url", "sqlite");
@@ -117,15 +117,15 @@ public record PostgresConfig(
     }
   }
 
-  /** When a connection is given up: the server, if it lives, has ended the statement before. */
+  /** Returns when a connection is dropped; a live server has ended the statement before. */
   long watchdogMillis() {
     return queryMillis + 1_000;
   }
 
   /**
-   * Returns the name by which an operator of the server recognizes a session: this program, this
-   * process and what the connection is for. The server cuts names at {@value #NAME_BYTES} bytes, so
-   * a long host name loses its beginning.
+   * Returns the session's application name, which shows a server's operator this program, this
+   * process and the connection's purpose. The server cuts names at {@value #NAME_BYTES} bytes, so a
+   * long host name loses its beginning.
    */
   static String applicationName(String process, String purpose) {
     int room = NAME_BYTES - "bourse  ".length() - purpose.length();
@@ -133,7 +133,7 @@ public record PostgresConfig(
   }
 
   /**
-   * @param purpose what the connection is for, in ASCII
+   * @param purpose the connection's purpose, in ASCII
    */
   PgConnectOptions connectOptions(PostgresUrl.Host host, String purpose) {
     PgConnectOptions options =
@@ -148,7 +148,7 @@ public record PostgresConfig(
             .setPipeliningLimit(PIPELINED_COMMANDS)
             .setCachePreparedStatements(true)
             .setPreparedStatementCacheMaxSize(PREPARED_STATEMENTS)
-            // Audit rows come 64 to an INSERT, past the client's usual limit of text.
+            // Audit rows come 64 to an INSERT, which exceeds the client's default limit of text.
             .setPreparedStatementCacheSqlFilter(sql -> true);
     ClientSSLOptions tls =
         new ClientSSLOptions()
@@ -164,7 +164,7 @@ public record PostgresConfig(
     return options;
   }
 
-  /** Without the password. */
+  /** Returns the address without the password. */
   @Override
   public String toString() {
     return "PostgresConfig[" + url + "]";

@@ -26,14 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The store on a PostgreSQL server (13 or later), which other processes may be using too.
+ * The store on a PostgreSQL server (13 or later), which other processes may use too.
  *
  * <p>One connection writes groups of commits, a few answer queries, one listens. The store needs
- * sessions of its own: a pooler between must pool sessions, not transactions.
+ * sessions of its own: a connection pooler in front of the server must pool sessions, not
+ * transactions.
  *
- * <p>While the server is away everything is refused at once; the connections come back by
- * themselves. The outcome of a commit whose answer was lost is settled as soon as the server is
- * back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
+ * <p>While the server is unreachable, every call is rejected at once; connections are restored
+ * automatically. The outcome of a commit whose answer was lost is settled as soon as the server is
+ * back; see {@link StoreUnavailable#mayBeStored()} for a server that is not back in time.
  */
 public final class PostgresDatabase implements Database {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDatabase.class);
@@ -74,14 +75,14 @@ public final class PostgresDatabase implements Database {
   }
 
   /**
-   * Connects, and brings the schema up to date; of several processes that do so at once, one after
+   * Connects and brings the schema up to date. Several processes that start at once do so one after
    * the other.
    *
-   * <p>Fails with {@link StoreRefused} when the server refuses the log-in, is too old, or has a
-   * schema this program does not know, and with {@link StoreUnavailable} when it cannot be reached.
+   * <p>Fails with {@link StoreRefused} if the server rejects the log-in, is too old, or has an
+   * unknown schema, and with {@link StoreUnavailable} if it cannot be reached.
    *
    * @param migrations the class-path folder of the schema, see {@link Migrations#load}
-   * @param random spreads what several processes would do at the same moment, and names this one
+   * @param random spreads actions of several processes in time, and draws this one's name
    */
   public static Future<PostgresDatabase> open(
       Vertx vertx, PostgresConfig config, String migrations, Clock clock, RandomGenerator random) {
@@ -138,7 +139,10 @@ public final class PostgresDatabase implements Database {
     writer.setBackRead();
   }
 
-  /** What was sent before is not waited for: its answer is lost, or on its way for very long. */
+  /**
+   * Drops connections that wait for an answer from before the silence, because the answer is lost
+   * or very late.
+   */
   private void backAfterSilence(long sinceNanos) {
     writer.dropSentBefore(sinceNanos);
     readers.dropSentBefore(sinceNanos);
@@ -156,13 +160,13 @@ public final class PostgresDatabase implements Database {
         .mapEmpty();
   }
 
-  /** The start does not wait for it. */
-  private void warnIfUntold() {
+  /** Warns without delaying the start. */
+  private void warnIfNoTimeline() {
     lineage()
         .onSuccess(
-            told -> {
-              if (told.equals(UNTOLD_LINEAGE)) {
-                LOG.warn("{}", PrimaryHistory.UNTOLD);
+            lineage -> {
+              if (lineage.equals(NO_LINEAGE)) {
+                LOG.warn("{}", PrimaryHistory.NO_TIMELINE);
               }
             });
   }
@@ -182,7 +186,7 @@ public final class PostgresDatabase implements Database {
   }
 
   @Override
-  public Future<Void> commit(List<Statement> statements, List<Change> told) {
+  public Future<Void> commit(List<Statement> statements, List<Change> changed) {
     BatchedPromise<@Nullable Void> reply = new BatchedPromise<>(home, statements);
     StoreUnavailable refusal;
     try {
@@ -190,7 +194,7 @@ public final class PostgresDatabase implements Database {
       for (Statement statement : statements) {
         bound.add(PostgresBatch.Bound.of(statement));
       }
-      refusal = writer.offer(new PostgresBatch.Commit(bound, List.copyOf(told), reply));
+      refusal = writer.offer(new PostgresBatch.Commit(bound, List.copyOf(changed), reply));
     } catch (IllegalArgumentException faulty) {
       return Future.failedFuture(faulty);
     }
@@ -213,7 +217,10 @@ public final class PostgresDatabase implements Database {
     return PostgresOrder.NEW_IDS;
   }
 
-  /** Each promotion and each recovery from an archive begins a timeline. */
+  /**
+   * Returns the timeline, because each promotion and each recovery from an archive starts a new
+   * one.
+   */
   @Override
   public Future<String> lineage() {
     return readOne(
@@ -223,14 +230,14 @@ public final class PostgresDatabase implements Database {
         .map(
             server -> {
               if (!server.hasTimeline()) {
-                throw new StoreUnavailable("the server is a standby by now", null);
+                throw new StoreUnavailable("the server has become a standby", null);
               }
               return "%d.%08X".formatted(server.system(), server.timeline());
             })
         .recover(
             e ->
                 e instanceof PgException
-                    ? Future.succeededFuture(UNTOLD_LINEAGE)
+                    ? Future.succeededFuture(NO_LINEAGE)
                     : Future.failedFuture(e));
   }
 
@@ -239,7 +246,9 @@ public final class PostgresDatabase implements Database {
     return counted.setBacks();
   }
 
-  /** Not {@code now()}: that is when the transaction began, and several commits share one. */
+  /**
+   * Not {@code now()}, which is the start of the transaction and so the same for several commits.
+   */
   @Override
   public String clockSql() {
     return "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";

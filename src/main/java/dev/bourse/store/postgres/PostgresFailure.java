@@ -6,26 +6,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failure of the engine's client means, by the standard's five-character SQLSTATE
+ * The meaning of a failure of the engine's client, by the standard's five-character SQLSTATE
  * (PostgreSQL documentation, appendix A).
  */
 enum PostgresFailure {
-  /** The statement itself: faulty SQL, a broken constraint, a value of the wrong type. */
+  /**
+   * The statement itself is at fault: faulty SQL, a broken constraint, a value of the wrong type.
+   */
   STATEMENT,
-  /** Another transaction was in the way; the same may do at once. */
+  /** Another transaction was in the way; an immediate retry may succeed. */
   CONFLICT,
-  /** The server cannot do it now: disk or memory full, time-out, not the primary. */
+  /** The server cannot serve now: disk or memory full, time-out, not the primary. */
   SERVER,
-  /** The connection is gone. */
+  /** The connection is lost. */
   CONNECTION;
 
   /** Serialization failure, deadlock, lock time-out. */
   private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "55P03");
 
-  /** A prepared statement from before a migration; the client forgets it at this message. */
+  /** A prepared statement from before a migration; the client discards it at this message. */
   private static final String STALE_PLAN = "cached plan must not change result type";
 
-  /** The server goes away, crashed, is not up, or ended the session or an idle transaction. */
+  /** The server is stopping, crashed or starting, or ended the session or an idle transaction. */
   private static final Set<String> GOING =
       Set.of("57P01", "57P02", "57P03", "57P05", "25P03", "25P04");
 
@@ -36,12 +38,12 @@ enum PostgresFailure {
 
   private static final String DISK_FULL = "53100";
 
-  /** The store cannot be used because of this; nothing was written. */
+  /** Returns the exception of a call that wrote nothing. */
   static StoreUnavailable unavailable(String message, @Nullable Throwable cause) {
     return unavailable(message, cause, false);
   }
 
-  /** The store cannot be used because of this. */
+  /** Returns the exception of a call that this failure made impossible. */
   static StoreUnavailable unavailable(
       String message, @Nullable Throwable cause, boolean mayBeStored) {
     return new StoreUnavailable(message, cause, isFull(cause), mayBeStored);
@@ -57,7 +59,7 @@ enum PostgresFailure {
     return false;
   }
 
-  /** Whether the server accepts no writes: it is a standby, so the primary is elsewhere. */
+  /** Returns whether the server accepts no writes: it is a standby, so the primary is elsewhere. */
   static boolean isReadOnly(Throwable failure) {
     return failure instanceof PgException answer && READ_ONLY.equals(answer.getSqlState());
   }
@@ -69,7 +71,7 @@ enum PostgresFailure {
 
   static PostgresFailure of(Throwable failure, boolean isWriting) {
     if (!(failure instanceof PgException answer)) {
-      // The client's own complaints are about values; all else comes from the socket.
+      // The client's own exceptions are about values; all others come from the socket.
       return isAboutValues(failure) ? STATEMENT : CONNECTION;
     }
     String state = String.valueOf(answer.getSqlState());
@@ -82,7 +84,7 @@ enum PostgresFailure {
     if (REFUSALS.contains(state) && (isWriting || state.equals(CANCELLED))) {
       return SERVER;
     }
-    // Class 53: resources; 58: the system beneath; XX: inside the server.
+    // Class 53: resources; 58: the operating system; XX: internal errors of the server.
     return state.startsWith("53") || state.startsWith("58") || state.startsWith("XX")
         ? SERVER
         : STATEMENT;

@@ -10,26 +10,26 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a session is opened that works on the whole store, to migrate or move it: none of its
- * statements is under a time-out, and the server is one the store can be kept on.
+ * Opens sessions that work on the whole store, to migrate or move it: their statements have no
+ * time-out, and their server has been checked to be suitable.
  */
 final class PostgresGuard {
   private static final int LEAST_VERSION = 130_000;
 
-  /** Class 28: the log-in was refused; 3D000: there is no such database. */
+  /** Class 28: the log-in was rejected; 3D000: the database does not exist. */
   private static final List<String> REFUSALS = List.of("28000", "28P01", "3D000", "42501");
 
   /**
-   * How many times as long as any later connection the first may take: its process is loading the
-   * client's code meanwhile, and everything else that starts with it.
+   * The factor by which the first connection may take longer than later ones, because its process
+   * is still loading the client's code and everything else that starts at the same time.
    */
   private static final int COLD = 4;
 
   private PostgresGuard() {}
 
   /**
-   * Returns what a session that only reads needs: a single host is read even when it is a standby,
-   * and of several the primary.
+   * Returns the requirements of a read-only session: a single host may be a standby; of several
+   * hosts, the primary is used.
    */
   static PostgresLink.Needs toRead(PostgresConfig config) {
     return config.url().hosts().size() == 1 ? PostgresLink.Needs.ANY : PostgresLink.Needs.PRIMARY;
@@ -38,8 +38,8 @@ final class PostgresGuard {
   /**
    * Opens a session.
    *
-   * <p>Fails with {@link StoreRefused} when the server refuses the log-in or is too old, and with
-   * {@link StoreUnavailable} when it cannot be reached or is not what the session needs.
+   * <p>Fails with {@link StoreRefused} if the server rejects the log-in or is too old, and with
+   * {@link StoreUnavailable} if it cannot be reached or does not meet the requirements.
    */
   static Future<PgConnection> open(
       ContextInternal context, PostgresConfig config, PostgresLink.Needs needs) {
@@ -72,13 +72,13 @@ final class PostgresGuard {
               long version = rows.iterator().next().getLong(0);
               if (version < LEAST_VERSION) {
                 throw new StoreRefused(
-                    "PostgreSQL " + version / 10_000 + " is too old; 13 is the least", null);
+                    "PostgreSQL " + version / 10_000 + " is too old; use 13 or later", null);
               }
               return null;
             });
   }
 
-  /** A failure to connect, as operators are told. */
+  /** Returns the exception, for operators, of a failed connection. */
   static RuntimeException unreachable(PostgresConfig config, Throwable failure) {
     String message = config.url() + " cannot be used: " + failure.getMessage();
     Throwable word = failure.getCause() instanceof PgException ? failure.getCause() : failure;
@@ -87,7 +87,7 @@ final class PostgresGuard {
         : PostgresFailure.unavailable(message, failure);
   }
 
-  /** A failure later on: what is about the server becomes {@link StoreUnavailable}. */
+  /** Maps a later failure; failures of the server become {@link StoreUnavailable}. */
   static Throwable lost(PostgresConfig config, Throwable failure) {
     if (failure instanceof StoreRefused || failure instanceof StoreUnavailable) {
       return failure;

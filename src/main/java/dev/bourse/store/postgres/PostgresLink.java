@@ -36,13 +36,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection to the primary that is made again when it is lost, at growing intervals, until it
- * is closed. Everything happens on one event loop's context, the user's calls too.
+ * One connection to the primary, which is restored at growing intervals after a loss, until it is
+ * closed. Everything runs on one event loop's context, including the user's calls.
  *
- * <p>Of several hosts the one that accepts writes is used; a standby is never kept, and neither is
- * a former primary, see {@link PrimaryHistory}. A network that drops packets without a word is
- * noticed in two ways: TCP keepalives end a connection that is idle, and {@link #probe} ends one
- * that is used after a pause.
+ * <p>Of several hosts, the one that accepts writes is used. A standby or a former primary is not
+ * kept; see {@link PrimaryHistory}. A network that drops packets silently is detected in two ways:
+ * TCP keepalives end an idle connection, and {@link #probe} ends one that is used after a pause.
  */
 final class PostgresLink {
   private static final Logger log = LoggerFactory.getLogger(PostgresLink.class);
@@ -50,46 +49,46 @@ final class PostgresLink {
   private static final long LEAST_BACKOFF_MILLIS = 50;
 
   /**
-   * A server that is back is noticed within this: what was changed meanwhile is known here within
-   * two seconds of its return, and reading it takes some of them. It costs a handful of attempts a
+   * A server that is back is detected within this time: its changes have to be known here within
+   * two seconds of its return, and reading them takes part of that. It costs a few attempts a
    * second.
    */
   private static final long MOST_BACKOFF_MILLIS = 500;
 
   /**
-   * How long one attempt to come back may take: a packet lost with the server's way is sent again
-   * after growing pauses, while a new attempt is answered at once. Every {@value #PATIENT}th takes
-   * as long as it is allowed, for a server that is only slow.
+   * The time limit of one attempt to reconnect: TCP retransmits a lost packet after growing pauses,
+   * while a new attempt is answered at once. Every {@value #FULL_ATTEMPT}th attempt may take the
+   * full time, for a server that is only slow.
    */
-  private static final long HASTY_MILLIS = 1_500;
+  private static final long ATTEMPT_MILLIS = 1_500;
 
-  private static final int PATIENT = 4;
+  private static final int FULL_ATTEMPT = 4;
 
   /**
-   * How long a host has before the next one is contacted too: longer than most take to answer, and
-   * so short that the last of eight is contacted in the first attempt.
+   * How long a host has to answer before the next one is contacted too: longer than most take, and
+   * short enough that the last of eight is contacted in the first attempt.
    */
   private static final long NEXT_HOST_MILLIS = 150;
 
   /**
-   * How long other hosts may take to say that they are newer primaries, after the first primary has
-   * answered: so much a host that does not answer delays a connection.
+   * How long other hosts have to identify themselves as newer primaries after the first primary has
+   * answered. It bounds the delay by a host that does not answer.
    */
   private static final long RIVALS_MILLIS = 150;
 
   /**
-   * A connection over which something was received this recently is used without a probe, so that a
-   * busy one never pays for it.
+   * A connection that received data this recently is used without a probe, so that a busy one never
+   * pays for it.
    */
   private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** How long a probe may be unanswered: many round trips, and several lost packets. */
+  /** The time limit of a probe: many round trips, and several lost packets. */
   private static final long PROBE_MILLIS = 1_500;
 
   /**
    * TCP keepalives in seconds: the first after a pause of this length, then at this interval, until
-   * this many are unanswered. They keep firewalls from forgetting an idle connection, and end it
-   * within five seconds when its peer is gone.
+   * this many are unanswered. They keep firewalls from dropping an idle connection, and end it
+   * within five seconds when the peer is gone.
    */
   private static final int KEEPALIVE_IDLE = 2;
 
@@ -97,8 +96,8 @@ final class PostgresLink {
   private static final int KEEPALIVE_COUNT = 3;
 
   /**
-   * The same at the server, which otherwise keeps the session of a vanished client, and its locks,
-   * for hours. It gives up sent data that is unacknowledged for ten seconds.
+   * The same keepalives at the server, which otherwise keeps the session of a vanished client, and
+   * its locks, for hours. It drops a connection with data unacknowledged for ten seconds.
    */
   private static final String SERVER_KEEPALIVE =
       """
@@ -109,43 +108,44 @@ final class PostgresLink {
   private static final String ROLE =
       "SELECT pg_is_in_recovery(), CAST(current_setting('transaction_read_only') AS boolean)";
 
-  /** What a session needs of its server. */
+  /** The requirements of a session for its server. */
   enum Needs {
-    /** Any server, a standby too. */
+    /** Any server, including a standby. */
     ANY,
-    /** The primary, even when its transactions are read-only by default. */
+    /** The primary, even if its transactions are read-only by default. */
     PRIMARY,
     /** The primary, with transactions that may write. */
     WRITABLE
   }
 
-  /** Flushes gathered into one system call; a group of commits is some hundred commands. */
+  /** Flushes merged into one system call; a group of commits is some hundred commands. */
   private static final int GATHERED_FLUSHES = 1_024;
 
-  /** Whoever works over the connection. */
+  /** The user of the connection. */
   interface User {
-    /** There is a connection, ready for use. */
+    /** Reports a connection that is ready for use. */
     void up(PgConnection connection);
 
     /**
-     * The connection was lost, when {@code isAway} is false, or an attempt to make one failed.
-     * There is none until {@link #up}; what was under way over it has failed or is about to.
+     * Reports that the connection was lost ({@code isAway} is false) or that an attempt to connect
+     * failed. There is no connection until {@link #up}; its pending commands have failed or are
+     * about to.
      */
     void down(Throwable cause, boolean isAway);
 
-    /** What the connection has to be able to do. */
+    /** Returns the requirements for the server. */
     default Needs needs() {
       return Needs.PRIMARY;
     }
 
-    /** What a new session says to its server before it is used; empty for nothing. */
+    /** Returns SQL that a new session runs before it is used; empty for none. */
     default String greeting(PrimaryHistory.Primary server) {
       return "";
     }
 
     /**
-     * A probe was not answered: {@link #down} follows. What other connections last received before
-     * this moment may be lost in the same way.
+     * Reports that a probe was not answered; {@link #down} follows. Other connections whose last
+     * data arrived before this moment may be lost in the same way.
      */
     default void silent(long sinceNanos) {}
   }
@@ -172,9 +172,9 @@ final class PostgresLink {
   private String loggedReason = "";
 
   /**
-   * @param name what the connection is for, for the log and the server's list of sessions
-   * @param history one for all connections of a store
-   * @param sessionSettings SQL that every new connection is set up with
+   * @param name the purpose of the connection, for the log and the server's list of sessions
+   * @param history shared by all connections of a store
+   * @param sessionSettings SQL that sets up every new connection
    */
   PostgresLink(
       String name,
@@ -195,7 +195,7 @@ final class PostgresLink {
     context.closeFuture().add(clients);
   }
 
-  /** Begins; completes with the first attempt, which decides nothing for the later ones. */
+  /** Connects. Completes with the first attempt, whatever its result; later attempts follow. */
   Future<Void> connect() {
     context.execute(this::attempt);
     return first.future();
@@ -241,12 +241,15 @@ final class PostgresLink {
   }
 
   private long attemptMillis() {
-    return !first.future().succeeded() || failures % PATIENT == PATIENT - 1
+    return !first.future().succeeded() || failures % FULL_ATTEMPT == FULL_ATTEMPT - 1
         ? config.connectMillis()
-        : Math.min(config.connectMillis(), HASTY_MILLIS);
+        : Math.min(config.connectMillis(), ATTEMPT_MILLIS);
   }
 
-  /** Opens a connection to the host that is what the session needs. On the context given. */
+  /**
+   * Opens a connection to the host that meets the session's requirements. Runs on the given
+   * context.
+   */
   static Future<PgConnection> open(
       ContextInternal context, PostgresConfig config, String purpose, Needs needs, String sql) {
     return new Opening(
@@ -255,12 +258,12 @@ final class PostgresLink {
         .map(Opened::connection);
   }
 
-  /** A connection, and the primary that it leads to. */
+  /** A connection, and the primary it leads to. */
   private record Opened(PgConnection connection, PrimaryHistory.Primary primary) {
-    /** Says why a former primary is not used. */
+    /** Returns why a former primary is not used. */
     String refusal() {
       return """
-          %s is a former primary: it is on timeline %d, and another server was promoted since. \
+          %s is a former primary: it is on timeline %d, and another server was promoted later. \
           Stop it; if it was restored on purpose, restart all processes of the service\
           """
           .formatted(hostOf(connection), primary.timeline());
@@ -268,10 +271,10 @@ final class PostgresLink {
   }
 
   /**
-   * One search for the right host. A host is contacted when the one before has failed or has been
-   * silent for {@value #NEXT_HOST_MILLIS} ms. When one is what is needed, all others are asked as
-   * well, and the newest primary of those that answer within {@value #RIVALS_MILLIS} ms wins; the
-   * other connections are closed. So a silent host costs no more than that.
+   * One search for the right host. The next host is contacted when the previous one has failed or
+   * has been silent for {@value #NEXT_HOST_MILLIS} ms. When a host meets the requirements, all
+   * others are asked as well, and the newest primary that answers within {@value #RIVALS_MILLIS} ms
+   * wins; the other connections are closed. So a silent host costs no more than that.
    */
   private static final class Opening {
     private final ContextInternal context;
@@ -371,7 +374,7 @@ final class PostgresLink {
       }
     }
 
-    /** The first of those that none was promoted after. */
+    /** Chooses the first connection whose server was not superseded by a promotion. */
     private void decide() {
       if (won.future().isComplete()) {
         return;
@@ -386,10 +389,10 @@ final class PostgresLink {
       }
       Opened newest = found.remove(place);
       for (Opened one : found) {
-        // Without another timeline it may be the same server by another name.
+        // With the same timeline it may be the same server under another name.
         if (one.primary.isBefore(newest.primary) && history.isNews(one.primary)) {
           log.error(
-              "two servers accept writes: {} is used, on timeline {}, and not {}, on timeline {}",
+              "two servers accept writes: using {} on timeline {}, not {} on timeline {}",
               hostOf(newest.connection),
               newest.primary.timeline(),
               hostOf(one.connection),
@@ -401,7 +404,10 @@ final class PostgresLink {
       won.complete(newest);
     }
 
-    /** The failure of a single host, or all failures in one with the server's word as the cause. */
+    /**
+     * Returns the failure of a single host, or one exception for all, with a server's error as the
+     * cause.
+     */
     private Throwable summary() {
       if (failures.size() == 1) {
         return failures.get(0);
@@ -439,7 +445,7 @@ final class PostgresLink {
           fresh.noticeHandler(notice -> log.debug("{}", notice.getMessage()));
           pipeline(fresh).addFirst(new FlushConsolidationHandler(GATHERED_FLUSHES, true));
           keepAlive(pipeline(fresh).channel());
-          // Sent together: the role costs no round trip of its own.
+          // Sent together, so that the query of the role costs no round trip of its own.
           Future<RowSet<Row>> role = fresh.query(ROLE).execute();
           Future<PrimaryHistory.Primary> primary =
               fresh
@@ -471,7 +477,7 @@ final class PostgresLink {
     return Future.succeededFuture();
   }
 
-  /** The times are set on the socket itself; a platform that has none keeps the kernel's. */
+  /** Sets the times on the socket itself; a platform without these options keeps the kernel's. */
   private static void keepAlive(Channel channel) {
     setOption(channel, ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE);
     setOption(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, KEEPALIVE_INTERVAL);
@@ -484,15 +490,15 @@ final class PostgresLink {
 
   /**
    * Opens a socket with a client of its own, which is closed with the connection or the failed
-   * attempt: that also closes a socket whose server never answered. The client's own fallback from
-   * an encrypted attempt to a plain one would leave the first socket open, and the server waiting
+   * attempt; that also closes a socket whose server never answered. The client's own fallback from
+   * an encrypted attempt to a plain one would leave the first socket open, with the server waiting
    * on it.
    *
    * <p>The client is created in a context with a close future of its own, because a Vert.x client
    * stays registered with the close future of its context after it is closed. A database that is
-   * away for days costs many attempts, and all their clients would stay in memory.
+   * down for days costs many attempts, and all their clients would stay in memory.
    *
-   * @param clients is closed to close the client, and forgets it when it is closed
+   * @param clients the close future that closes the client and unregisters a closed one
    */
   private static Future<PgConnection> openSocket(
       ContextInternal context,
@@ -542,7 +548,7 @@ final class PostgresLink {
       return;
     }
     if (failures > 0) {
-      log.info("PostgreSQL is reached again ({})", name);
+      log.info("connected to PostgreSQL again ({})", name);
     }
     failures = 0;
     loggedReason = "";
@@ -551,7 +557,7 @@ final class PostgresLink {
     heardNanos = System.nanoTime();
     isProbing = false;
     preferredHost = placeOf(fresh);
-    pipeline(fresh).addFirst(new Hearing(fresh));
+    pipeline(fresh).addFirst(new ActivityRecorder(fresh));
     fresh.closeHandler(v -> lost(fresh, new IllegalStateException("the connection was closed")));
     user.up(fresh);
     first.tryComplete();
@@ -563,7 +569,7 @@ final class PostgresLink {
     }
     String reason = String.valueOf(cause.getMessage());
     if (!reason.equals(loggedReason)) {
-      log.error("PostgreSQL cannot be reached ({}): {}", name, reason);
+      log.error("cannot reach PostgreSQL ({}): {}", name, reason);
       loggedReason = reason;
     }
     failures++;
@@ -584,17 +590,17 @@ final class PostgresLink {
     }
   }
 
-  /** Full jitter over the upper half keeps replicas from knocking together. */
+  /** Jitter over the upper half of the pause keeps replicas from reconnecting in step. */
   private void retry() {
     long most = Math.min(MOST_BACKOFF_MILLIS, LEAST_BACKOFF_MILLIS << Math.min(failures, 10));
     context.setTimer(Math.max(1, most / 2 + random.nextLong(most / 2)), v -> attempt());
   }
 
-  /** Notes when anything was received. */
-  private final class Hearing extends ChannelInboundHandlerAdapter {
+  /** Records when data was received. */
+  private final class ActivityRecorder extends ChannelInboundHandlerAdapter {
     private final PgConnection heard;
 
-    Hearing(PgConnection heard) {
+    ActivityRecorder(PgConnection heard) {
       this.heard = heard;
     }
 
@@ -607,7 +613,7 @@ final class PostgresLink {
     }
   }
 
-  /** Where the address lists the host that a connection leads to. */
+  /** Returns the index of a connection's host in the address. */
   private int placeOf(PgConnection which) {
     return Math.max(0, config.url().hosts().indexOf(hostOf(which)));
   }
@@ -617,18 +623,18 @@ final class PostgresLink {
     return new PostgresUrl.Host(server.host(), server.port());
   }
 
-  /** Another connection of this store leads to a newer primary. */
+  /** Leaves a former primary, because another connection of this store leads to a newer one. */
   private void leave(PrimaryHistory.Primary newer) {
     PgConnection open = connection;
     if (open != null && primary.isBefore(newer)) {
-      drop(open, "another server was promoted since, on timeline " + newer.timeline());
+      drop(open, "another server was promoted, on timeline " + newer.timeline());
     }
   }
 
   /**
    * Asks all hosts for their timelines over new connections. If one is a newer primary than those
-   * in use, all connections of the store move to it. Completes when that is decided or no host has
-   * answered.
+   * in use, all connections of the store move to it. Completes when that is decided or if no host
+   * has answered.
    */
   Future<Void> look() {
     return new Opening(context, clients, config, history, "look", Needs.PRIMARY, "", 0)
@@ -637,16 +643,16 @@ final class PostgresLink {
         .mapEmpty();
   }
 
-  /** When something was last received over the connection. */
+  /** Returns when data was last received over the connection. */
   long heardNanos() {
     return heardNanos;
   }
 
   /**
-   * Finds out whether a connection still leads to the server; called before a command is sent. When
-   * nothing was received for a while, a trivial statement goes ahead of the command, so that a lost
-   * connection is told from a command that takes long: the connection is given up when the
-   * statement is not answered in time.
+   * Checks whether a connection still leads to the server; called before a command is sent. If
+   * nothing was received for a while, a trivial statement precedes the command, which distinguishes
+   * a lost connection from a slow command: the connection is dropped if the statement is not
+   * answered in time.
    */
   void probe(PgConnection which) {
     long sent = System.nanoTime();
@@ -668,7 +674,7 @@ final class PostgresLink {
         });
   }
 
-  /** Gives up the connection, which does not answer, and makes another. */
+  /** Drops a connection that does not answer, and makes another. */
   void drop(PgConnection which, String reason) {
     if (connection == which) {
       abandon(which);
@@ -677,7 +683,7 @@ final class PostgresLink {
   }
 
   /**
-   * Closes for good: fails commands under way and ends attempts to connect. Completes when all
+   * Closes for good: fails pending commands and ends attempts to connect. Completes when all
    * sockets are closed, because a socket must not outlive its event loop.
    */
   Future<Void> close() {
@@ -688,12 +694,15 @@ final class PostgresLink {
                   closed = true;
                   PgConnection open = connection;
                   connection = null;
-                  farewell(open).transform(said -> clients.close()).onComplete(done);
+                  closePolitely(open).transform(said -> clients.close()).onComplete(done);
                 }));
   }
 
-  /** The client's own close waits for the server, which may be gone. */
-  private Future<Void> farewell(@Nullable PgConnection open) {
+  /**
+   * Closes politely with a time limit, because the client's own close waits for the server, which
+   * may be gone.
+   */
+  private Future<Void> closePolitely(@Nullable PgConnection open) {
     if (open == null) {
       return Future.succeededFuture();
     }
@@ -704,9 +713,9 @@ final class PostgresLink {
   }
 
   /**
-   * Closes the socket at once. The client's own close sends a farewell and waits for the server to
-   * hang up, which one that does not answer never does; so it goes round the client's codec, which
-   * then fails whatever is under way.
+   * Closes the socket at once. The client's own close sends a message and waits for the server to
+   * hang up, which a server that does not answer never does. This bypasses the client's codec,
+   * which then fails all pending commands.
    */
   static void abandon(PgConnection which) {
     pipeline(which).firstContext().close();

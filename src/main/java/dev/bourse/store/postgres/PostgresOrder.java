@@ -9,27 +9,27 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tells readers of the audit trail how far its rows are settled, for ids are handed out before
- * commits and commits overtake each other: a row may appear below one that was seen already.
+ * Determines up to which id the rows of the audit trail are settled. Ids are allocated before
+ * commits and commits overtake each other, so a row may appear below one that was already seen.
  *
  * <p>Each group of commits holds a shared advisory lock, which never waits, from before its first
- * id until its transaction is over. The lock's number is the newest id handed out by then, so the
- * group's own ids are above it. A reader notes the newest id and then the least number among the
- * locks: no commit can still bring a row at or below the lesser of the two, because a group that
- * held no lock at that time had no id yet.
+ * id until the end of its transaction. The lock's number is the newest id allocated by then, so the
+ * group's own ids are above it. A reader reads the newest id and then the lowest number among the
+ * locks: no commit can add a row at or below the lower of the two, because a group without a lock
+ * at that time had no id yet.
  *
- * <p>A standby that is promoted may lack ids that were shown. It begins a new timeline, and the
- * first session that writes to it moves the sequence past all of them. So an id is never given
- * twice, and what was settled before stays settled.
+ * <p>A promoted standby may lack ids that were shown. It starts a new timeline, and the first
+ * session that writes to it moves the sequence past all of them. So ids are never reused, and
+ * settled rows stay settled.
  *
  * <p>Rejected: storing rows without ids and numbering them in a second transaction, so that a
- * commit that hangs hides no others. With a row a commit it takes a tenth to a half more of the
- * server's time and a fifth to a half more WAL, and a page waits for the second transaction. It
- * would not replace the locks yet: processes of the release before write beside this one, and after
- * a way back without it.
+ * hanging commit hides no others. At one row per commit it takes 10 to 50 % more of the server's
+ * time and 20 to 50 % more WAL, and a page waits for the second transaction. It would not replace
+ * the locks yet: processes of the previous release write at the same time, and after a rollback to
+ * that release.
  */
 final class PostgresOrder implements ChangeListener {
-  /** The upper 16 bits of the locks' numbers, which keeps them apart from other locks. */
+  /** The upper 16 bits of the locks' numbers, which separate them from other locks. */
   private static final int TAG = 0x4253;
 
   private static final int ID_BITS = 48;
@@ -37,7 +37,7 @@ final class PostgresOrder implements ChangeListener {
   private static final String NEWEST =
       "SELECT COALESCE(pg_sequence_last_value(to_regclass('audit_id_seq')), 0) AS id";
 
-  /** What a group says after BEGIN. */
+  /** Runs in each group after BEGIN. */
   static final String ANNOUNCE =
       """
       SELECT CAST(pg_advisory_xact_lock_shared(
@@ -45,7 +45,7 @@ final class PostgresOrder implements ChangeListener {
       """
           .formatted(TAG, ID_BITS, NEWEST);
 
-  /** See {@link Database#newTrailIdsSql}. A sequence gives one id at a time. */
+  /** See {@link Database#newTrailIdsSql}. A sequence allocates one id at a time. */
   static final String NEW_IDS =
       """
       SELECT MIN(id) AS first_id, MAX(id) AS last_id, \
@@ -57,7 +57,7 @@ final class PostgresOrder implements ChangeListener {
       FROM generate_series(1, CAST(? AS BIGINT))) AS taken) AS placed\
       """;
 
-  /** Sequences have no old values, so the condition also holds behind the lock. */
+  /** Sequences have no old values, so the condition also holds after the lock was acquired. */
   private static final String IS_OTHER_TIMELINE =
       """
       to_regclass('audit_timeline') IS NOT NULL
@@ -65,18 +65,18 @@ final class PostgresOrder implements ChangeListener {
       """;
 
   /**
-   * Returns what a session that writes says before its first group, in one transaction. Sequence
-   * {@code audit_timeline} has the timeline for which ids were last raised; it is set after them,
-   * so that a session that finds the present one takes ids above them. The lock keeps a second
-   * session from setting the sequence back to where the first has set it; while nothing is to be
-   * raised, no session takes it. A store that is not set up yet has no such sequence.
+   * Returns SQL that a writing session runs before its first group, in one transaction. Sequence
+   * {@code audit_timeline} has the timeline for which ids were last raised. It is set after the
+   * ids, so a session that finds the present timeline gets ids above them. The lock keeps a second
+   * session from setting the sequence back to the first session's value; while no raise is due, no
+   * session takes it. A store that is not set up yet has no such sequence.
    *
-   * <p>Ids are raised to the time since 2026 in units of 10 µs. No server gets ahead of that, which
-   * would take 100,000 rows a second all the time; so ids are above those of any server before,
-   * even of one whose timeline has the same number because the standby never heard of it. The
-   * locks' numbers suffice for them until the year 2115.
+   * <p>Ids are raised to the time since 2026 in units of 10 µs. A server gets ahead of that only at
+   * 100,000 rows a second all the time. So ids are above those of any earlier server, even one
+   * whose timeline has the same number because the standby never learned of it. The locks' numbers
+   * suffice for them until the year 2115.
    *
-   * @param timeline of the session's server
+   * @param timeline the timeline of the session's server
    */
   static String raise(long timeline) {
     return """
@@ -91,9 +91,9 @@ final class PostgresOrder implements ChangeListener {
   }
 
   /**
-   * One statement, so that all of it is of one server; the locks are looked at after the sequence.
+   * One statement, so that its parts come from one server; it reads the locks after the sequence.
    * The newest stored id is a row's, see table {@code audit_read_segment}. Ids that the sequence
-   * has not handed out are never settled, so no reader waits for them.
+   * has not allocated are never settled, so no reader waits for them.
    */
   private static final String SETTLED =
       """
@@ -108,7 +108,7 @@ final class PostgresOrder implements ChangeListener {
       """
           .formatted(ID_BITS, TAG, NEWEST);
 
-  /** How long a reader waits for commits under way that may bring rows below a stored one. */
+  /** How long a reader waits for open commits that may add rows below a stored one. */
   private static final long PATIENCE_NANOS = 500_000_000;
 
   private static final long POLL_MILLIS = 5;
@@ -116,7 +116,7 @@ final class PostgresOrder implements ChangeListener {
   private final Vertx vertx;
   private final Database database;
 
-  /** What is settled stays settled, on a server that is the same. */
+  /** The settled id, which stays settled on the same server. */
   private final AtomicLong known = new AtomicLong();
 
   PostgresOrder(Vertx vertx, Database database) {
@@ -126,10 +126,13 @@ final class PostgresOrder implements ChangeListener {
 
   @Override
   public void changed(Change change) {
-    // Only what is stored for good counts here, and that is asked for.
+    // Only committed data counts here, and the query reads that itself.
   }
 
-  /** An earlier state of the same server may answer from now on, which hands out ids again. */
+  /**
+   * Forgets the settled id, because an earlier state of the server may answer and allocate ids
+   * again.
+   */
   @Override
   public void missed() {
     known.set(0);
@@ -144,8 +147,8 @@ final class PostgresOrder implements ChangeListener {
   }
 
   /**
-   * Waits until what was stored when the reader came is settled, and not for commits above it. A
-   * commit takes milliseconds. One that takes longer hides what is above it, and no more.
+   * Waits until the rows stored at the time of the call are settled, not for commits above them. A
+   * commit takes milliseconds. A slower one hides only the rows above it.
    */
   private Future<Long> settled(Answer answer, long stored, long deadlineNanos) {
     long settled = known.accumulateAndGet(answer.settled, Math::max);

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Looks at a PostgreSQL server as a service would use it. Blocks. */
+/** Inspects a PostgreSQL server from the service's point of view. Blocks. */
 public final class PostgresProbe {
-  /** What a store is faster or less safe by, and how many sessions there may be. */
+  /** Settings that affect the store's speed, safety and number of sessions. */
   private static final String SETTINGS =
       """
       SELECT name::text, setting::text FROM pg_settings WHERE name IN ('server_version', 'fsync', \
@@ -26,17 +26,20 @@ public final class PostgresProbe {
       'superuser_reserved_connections', 'reserved_connections', 'default_transaction_read_only')\
       """;
 
-  /** Of all users, which the list of sessions shows to few; some of the server's own among them. */
+  /**
+   * Counts sessions of all users, which the list of sessions does not show to ordinary users; it
+   * includes some of the server's own.
+   */
   private static final String SESSIONS =
       "SELECT COALESCE(SUM(numbackends), 0)::bigint FROM pg_stat_database WHERE datid <> 0";
 
-  /** Any user sees the rows; only a monitoring user sees more of them than their number. */
+  /** Any user sees the rows; only a monitoring user sees their contents. */
   private static final String STANDBYS = "SELECT COUNT(*) FROM pg_stat_replication";
 
   private static final String TIME =
       "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)";
 
-  /** The first takes longer, as the server has to parse it. */
+  /** The first round trip takes longer because the server has to parse the statement. */
   private static final int ROUND_TRIPS = 7;
 
   private static final long CLOSE_SECONDS = 1;
@@ -44,21 +47,21 @@ public final class PostgresProbe {
   private PostgresProbe() {}
 
   /**
-   * What a server said.
+   * The properties of a server.
    *
-   * @param settings by name
-   * @param isStandby whether it follows another, and takes no writes
-   * @param untold why the server does not report its timeline; empty for one that does
-   * @param standbys connections over which the server's log is streamed, to standbys as a rule
-   * @param sessions of all users, this one too
-   * @param roundTripMicros of a statement that does nothing, the middle one of a few
-   * @param aheadMillis how far its clock is before ours; negative when behind. Off by half a round
-   *     trip at most
+   * @param settings settings by name
+   * @param isStandby whether it follows another server and takes no writes
+   * @param timelineFault why the server does not report its timeline; empty if it does
+   * @param standbys connections that stream the server's log, usually to standbys
+   * @param sessions sessions of all users, including this one
+   * @param roundTripMicros the median round trip of a statement that does nothing
+   * @param aheadMillis how far its clock is ahead of ours, negative if it is behind; accurate to
+   *     half a round trip
    */
   public record Seen(
       Map<String, String> settings,
       boolean isStandby,
-      String untold,
+      String timelineFault,
       long standbys,
       long sessions,
       long roundTripMicros,
@@ -67,17 +70,17 @@ public final class PostgresProbe {
       settings = Map.copyOf(settings);
     }
 
-    /** What a server without a timeline is not protected from. */
+    /** Returns the protection that is missing on a server without a timeline. */
     public String unprotected() {
-      return PrimaryHistory.UNTOLD;
+      return PrimaryHistory.NO_TIMELINE;
     }
 
-    /** The setting's value; empty when the server has none of the name. */
+    /** Returns a setting's value; empty if the server has no setting of that name. */
     public String setting(String name) {
       return settings.getOrDefault(name, "");
     }
 
-    /** Sessions that ordinary users may still begin. */
+    /** Returns how many more sessions ordinary users can start. */
     public long freeSessions() {
       return number("max_connections")
           - number("superuser_reserved_connections")
@@ -86,16 +89,16 @@ public final class PostgresProbe {
     }
 
     private long number(String name) {
-      // A server before PostgreSQL 16 reserves none for others than superusers.
+      // Servers before PostgreSQL 16 reserve sessions for superusers only.
       return Long.parseLong(settings.getOrDefault(name, "0"));
     }
   }
 
   /**
-   * Asks a server.
+   * Inspects a server.
    *
-   * @throws dev.bourse.store.StoreRefused when it refuses the log-in or is too old
-   * @throws dev.bourse.store.StoreUnavailable when it cannot be reached
+   * @throws dev.bourse.store.StoreRefused if it rejects the log-in or is too old
+   * @throws dev.bourse.store.StoreUnavailable if it cannot be reached
    */
   public static Seen look(PostgresConfig config, Clock clock) {
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
@@ -138,7 +141,7 @@ public final class PostgresProbe {
             .iterator()
             .next()
             .getBoolean(0);
-    String untold =
+    String timelineFault =
         connection
             .query(PrimaryHistory.IDENTITY)
             .execute()
@@ -159,14 +162,14 @@ public final class PostgresProbe {
       long serverMillis = number(connection, TIME);
       long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begin);
       if (trips.isEmpty() || micros < Collections.min(trips)) {
-        // The shortest is the least uncertain about when the server looked at its clock.
+        // The shortest round trip gives the most accurate reading of the server's clock.
         ahead = serverMillis - atMillis - micros / 2_000;
       }
       trips.add(micros);
     }
     Collections.sort(trips);
     return new Seen(
-        settings, isStandby, untold, standbys, sessions, trips.get(trips.size() / 2), ahead);
+        settings, isStandby, timelineFault, standbys, sessions, trips.get(trips.size() / 2), ahead);
   }
 
   private static long number(PgConnection connection, String sql) {

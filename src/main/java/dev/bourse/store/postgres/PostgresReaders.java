@@ -19,10 +19,10 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections that answer queries, one query at a time each, and the queries that wait for
- * them. A query whose connection is lost is asked again on another; all may be lost at once. A
- * connection that was idle is probed together with its next query, so that a silent loss costs a
- * query {@link PostgresLink#probe a second and a half} and not the time a long query may take.
+ * The connections that answer queries, one query at a time each, and the queue of waiting queries.
+ * If a connection is lost, its query is run again on another one; all connections may be lost at
+ * once. A connection that was idle is probed together with its next query, so that a silent loss
+ * costs a query {@link PostgresLink#probe a second and a half} and not the time limit of a query.
  */
 final class PostgresReaders {
   /** A query of a caller. */
@@ -50,7 +50,7 @@ final class PostgresReaders {
         }
         reply.succeed(mapped);
       } catch (Throwable t) {
-        // The mapper's own failure, an Error too, belongs to its caller.
+        // The mapper's own failure, including an Error, belongs to its caller.
         reply.fail(t);
       }
       BatchedPromise.deliver(List.of(reply));
@@ -96,7 +96,7 @@ final class PostgresReaders {
     return Future.all(readers.stream().map(reader -> reader.link.connect()).toList()).mapEmpty();
   }
 
-  /** Null when the query was accepted, else why it was not. */
+  /** Returns null if the query was accepted, otherwise the reason for its rejection. */
   @Nullable StoreUnavailable offer(Query<?> query) {
     Reader reader;
     synchronized (this) {
@@ -113,7 +113,7 @@ final class PostgresReaders {
         enqueue(query);
       } else {
         return new StoreUnavailable(
-            waiting.size() + " queries wait for the store; " + config.queuedReads() + " may", null);
+            waiting.size() + " queries are waiting, which is the limit", null);
       }
     }
     if (reader != null) {
@@ -122,12 +122,12 @@ final class PostgresReaders {
     return null;
   }
 
-  /** How many queries wait. */
+  /** Returns how many queries wait. */
   synchronized int waiting() {
     return waiting.size();
   }
 
-  /** How many connections there are. */
+  /** Returns how many connections are up. */
   synchronized int connected() {
     return connected;
   }
@@ -145,12 +145,14 @@ final class PostgresReaders {
     if (isWaiting) {
       query.fail(
           new StoreUnavailable(
-              "no connection to the store was free within " + config.acquireMillis() + " ms",
+              "no connection to the store became free within " + config.acquireMillis() + " ms",
               null));
     }
   }
 
-  /** The next query for a reader that has a connection and no work. */
+  /**
+   * Returns the next query for a reader that has a connection and is idle; null if there is none.
+   */
   private synchronized @Nullable Query<?> next(Reader reader) {
     Query<?> query = waiting.stream().findFirst().orElse(null);
     if (query == null) {
@@ -200,7 +202,7 @@ final class PostgresReaders {
     }
   }
 
-  /** Runs once everything accepted is answered; nothing is accepted from now on. */
+  /** Runs a task once all accepted queries are answered; rejects new ones from now on. */
   synchronized void drain(Runnable whenDrained) {
     closed = true;
     drained = whenDrained;
@@ -208,14 +210,14 @@ final class PostgresReaders {
   }
 
   /**
-   * Gives up connections over which a query sent before a moment is not answered, and idle ones
-   * over which nothing was received since.
+   * Drops connections with a query sent before a moment that is not answered, and idle ones that
+   * have received nothing since.
    */
   void dropSentBefore(long nanoTime) {
     readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropSentBefore(nanoTime)));
   }
 
-  /** Gives up idle connections over which nothing was received since a moment. */
+  /** Drops idle connections that have received nothing since a moment. */
   private void dropIdleSince(long nanoTime) {
     readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropIdleSince(nanoTime)));
   }
@@ -255,7 +257,7 @@ final class PostgresReaders {
     private void dropSentBefore(long nanoTime) {
       PgConnection open = connection;
       if (open != null && isAsking && sentNanos - nanoTime < 0) {
-        link.drop(open, "it is silent while the server answers on another");
+        link.drop(open, "no answer while the server answers on another connection");
       }
       dropIdleSince(nanoTime);
     }
@@ -263,7 +265,7 @@ final class PostgresReaders {
     private void dropIdleSince(long nanoTime) {
       PgConnection open = connection;
       if (open != null && !isAsking && link.heardNanos() - nanoTime < 0) {
-        link.drop(open, "another connection was lost without a word");
+        link.drop(open, "another connection was lost silently");
       }
     }
 
@@ -279,22 +281,22 @@ final class PostgresReaders {
     private void run(Query<?> query) {
       PgConnection open = connection;
       if (open == null) {
-        // Lost between the choice of this reader and now.
+        // The connection was lost after this reader was chosen.
         again(query, new IllegalStateException("the connection was lost"));
         return;
       }
       query.attempts++;
       isAsking = true;
       sentNanos = System.nanoTime();
-      query.reply.begins();
+      query.reply.recordStart();
       if (query.attempts == 1) {
-        counted.readWaited(sentNanos - query.askedNanos);
+        counted.recordReadWait(sentNanos - query.askedNanos);
       }
       long watchdog =
           context.setTimer(
               config.watchdogMillis(),
               id -> {
-                // Not once more: it has had its time.
+                // Not again: the query has used its time limit.
                 query.attempts = Integer.MAX_VALUE;
                 link.drop(open, "a query was not answered");
               });
@@ -322,7 +324,7 @@ final class PostgresReaders {
     private void proceed() {
       Query<?> query = next(this);
       if (query != null) {
-        // Not at once: a long queue must not become a deep stack.
+        // Not at once: a long queue must not deepen the stack.
         context.runOnContext(v -> run(query));
       }
     }
@@ -335,7 +337,7 @@ final class PostgresReaders {
         }
         case CONFLICT, CONNECTION -> again(query, cause);
         case SERVER -> {
-          query.fail(PostgresFailure.unavailable("the store cannot be read", cause));
+          query.fail(PostgresFailure.unavailable("cannot read from the store", cause));
           release();
         }
       }
@@ -344,7 +346,7 @@ final class PostgresReaders {
     private void again(Query<?> query, Throwable cause) {
       StoreUnavailable refusal = null;
       if (query.attempts > config.readers()) {
-        refusal = PostgresFailure.unavailable("the store cannot be read", cause);
+        refusal = PostgresFailure.unavailable("cannot read from the store", cause);
       } else {
         synchronized (PostgresReaders.this) {
           if (away == null) {
@@ -362,7 +364,7 @@ final class PostgresReaders {
     }
   }
 
-  /** Gives what waits to readers without work. */
+  /** Passes waiting queries to idle readers. */
   private void wake() {
     Reader reader;
     Query<?> query;

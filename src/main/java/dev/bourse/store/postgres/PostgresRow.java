@@ -4,7 +4,7 @@ import dev.bourse.store.Row;
 import io.vertx.core.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
-/** A row of the engine's client. Sums come as decimals and comparisons as truth values. */
+/** A row of the engine's client, which returns sums as decimals and comparisons as truth values. */
 record PostgresRow(io.vertx.sqlclient.Row row) implements Row {
 
   @Override

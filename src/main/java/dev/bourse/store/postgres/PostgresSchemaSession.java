@@ -15,36 +15,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Migrations over a session of their own, which no statement time-out cuts short: a step may
- * rewrite a large table. It holds the lock that has one process at a time change the schema.
+ * Runs migrations in a session of its own without statement time-outs, because a migration may
+ * rewrite a large table. It holds the lock that lets only one process at a time change the schema.
  */
 final class PostgresSchemaSession implements SchemaSession {
   private static final Logger log = LoggerFactory.getLogger(PostgresSchemaSession.class);
 
-  /** How such a session is set up. */
+  /** Settings of such a session. */
   static final String SETTINGS =
       "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-  /** The lock's name: "bourse" in ASCII. It ends with the session, however that ends. */
+  /** The lock's name, "bourse" in ASCII. The server releases it when the session ends. */
   private static final String LOCK_ID = "(108231624422245)";
 
   /**
-   * How long one try of a step may wait for tables. Queries that need a table queue up behind a
-   * step that waits for it, so this is how long a migration may hold up a service that runs.
+   * How long one attempt of a migration may wait for tables. Queries that need a table queue up
+   * behind a waiting migration, so this bounds the pause of a running service.
    */
   private static final long WAIT_MILLIS = 200;
 
   /**
-   * The least that a statement may wait, after others of its step have used up the time: a row that
-   * is being updated is free again by then.
+   * The minimum wait of a statement after earlier ones of its migration have used up the time; a
+   * row that is being updated is free again by then.
    */
   private static final long LEAST_WAIT_MILLIS = 10;
 
-  /** Between two tries the queries that queued up are answered. */
+  /** The pause between two attempts, in which the queued queries are answered. */
   private static final long PAUSE_MILLIS = 2_000;
 
   /**
-   * How long a step is tried: dumps of large tables take minutes, sessions left open take hours.
+   * How long a migration is retried: dumps of large tables take minutes, forgotten sessions last
+   * hours.
    */
   private static final long PATIENCE_MILLIS = 600_000;
 
@@ -58,8 +59,8 @@ final class PostgresSchemaSession implements SchemaSession {
   }
 
   /**
-   * @param pauseMillis between two tries of a step whose tables are in use
-   * @param patienceMillis after which such a step fails
+   * @param pauseMillis the pause between two attempts of a migration whose tables are in use
+   * @param patienceMillis after which such a migration fails
    */
   PostgresSchemaSession(
       PgConnection connection, Vertx vertx, long pauseMillis, long patienceMillis) {
@@ -69,7 +70,7 @@ final class PostgresSchemaSession implements SchemaSession {
     this.patienceMillis = patienceMillis;
   }
 
-  /** Takes the lock if it is free; false when another process has it. */
+  /** Acquires the lock if it is free; returns false if another process holds it. */
   Future<Boolean> tryLock() {
     return connection
         .query("SELECT pg_try_advisory_lock" + LOCK_ID)
@@ -77,7 +78,9 @@ final class PostgresSchemaSession implements SchemaSession {
         .map(rows -> rows.iterator().next().getBoolean(0));
   }
 
-  /** Takes the lock, and waits for the process that has it, however long that migrates. */
+  /**
+   * Acquires the lock, and waits for the process that holds it, however long its migration takes.
+   */
   Future<Void> lock() {
     return tryLock()
         .compose(
@@ -118,8 +121,8 @@ final class PostgresSchemaSession implements SchemaSession {
   }
 
   /**
-   * Carries out all statements in one transaction, or none. While a table is in use, by a dump for
-   * instance, the transaction is undone and tried again after a pause.
+   * Executes all statements in one transaction, or none. While a table is in use, for example by a
+   * dump, the transaction is rolled back and retried after a pause.
    */
   @Override
   public Future<Void> commit(List<Statement> statements) {
@@ -137,9 +140,9 @@ final class PostgresSchemaSession implements SchemaSession {
               if (waited >= patienceMillis) {
                 return Future.failedFuture(
                     new StoreUnavailable(
-                        "a table that the migration changes was in use for "
+                        "a table of the migration was in use for "
                             + waited / 1_000
-                            + " s; end the session that uses it, such as a dump, and start again",
+                            + " s; end the session that uses it, for example a dump, and try again",
                         failure));
               }
               if (!isLogged) {

@@ -11,36 +11,36 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Portable SQL in PostgreSQL's terms: {@code ?} placeholders become {@code $1, $2 …}, values become
- * a tuple.
+ * Portable SQL translated for PostgreSQL: {@code ?} placeholders become {@code $1, $2 …}, values
+ * become a tuple.
  *
  * @param text the engine's SQL
- * @param parameters how many values it takes
+ * @param parameters the number of values
  */
 record PostgresSql(String text, int parameters) {
   /**
-   * Texts are constants of the stores, apart from lists whose length varies; a cache that lists of
-   * every length have filled is started afresh.
+   * The size of the cache. Texts are constants of the stores, apart from lists whose length varies;
+   * a cache that lists of every length have filled is cleared.
    */
   private static final int CACHED_TEXTS = 4_096;
 
   private static final ConcurrentHashMap<String, PostgresSql> CACHE = new ConcurrentHashMap<>();
 
-  /** Of the few statements that append. */
+  /** Logs of the few statements that append. */
   private static final ConcurrentHashMap<PostgresSql, Log> LOGS = new ConcurrentHashMap<>();
 
   private static final Pattern INSERT_OF_ROW =
       Pattern.compile("(?<before>INSERT INTO (?<table>\\w+) .* VALUES )(?<row>\\([^()]*\\))");
 
   /**
-   * What a statement appends to.
+   * The log that a statement appends to.
    *
-   * @param insertRows the INSERT of {@link #ROWS} of its rows at once
+   * @param insertRows the INSERT of {@link #ROWS} rows at once
    */
   record Log(String table, PostgresSql insertRows) {
     /**
-     * To begin and end a statement costs the server as much as a row. Twice as many rows gain
-     * little more.
+     * Rows per statement. A statement's overhead at the server equals the cost of a row. Twice as
+     * many rows gain little more.
      */
     static final int ROWS = 8;
   }
@@ -58,9 +58,9 @@ record PostgresSql(String text, int parameters) {
   }
 
   /**
-   * The log of an INSERT of one row.
+   * Returns the log of an INSERT of one row.
    *
-   * @throws IllegalArgumentException when it does not end with the placeholders of its row
+   * @throws IllegalArgumentException if it does not end with the placeholders of its row
    */
   Log log() {
     Log known = LOGS.get(this);
@@ -74,7 +74,8 @@ record PostgresSql(String text, int parameters) {
   private Log findLog() {
     Matcher insert = INSERT_OF_ROW.matcher(text);
     if (!insert.matches() || !insert.group("row").equals(placeholders(0))) {
-      throw new IllegalArgumentException("no INSERT that ends with its row's values: " + text);
+      throw new IllegalArgumentException(
+          "not an INSERT that ends with the values of its row: " + text);
     }
     String rows =
         IntStream.range(0, Log.ROWS)
@@ -91,7 +92,7 @@ record PostgresSql(String text, int parameters) {
         .collect(Collectors.joining(", ", "(", ")"));
   }
 
-  /** Placeholders inside quotes, quoted names and comments are text. */
+  /** Rewrites placeholders, but not those inside quotes, quoted names and comments. */
   private static PostgresSql rewrite(String portable) {
     StringBuilder text = new StringBuilder(portable.length() + 32);
     int parameters = 0;
@@ -123,9 +124,9 @@ record PostgresSql(String text, int parameters) {
   }
 
   /**
-   * The values as the engine's client takes them.
+   * Binds values.
    *
-   * @throws IllegalArgumentException when their number is another, or no column can hold one
+   * @throws IllegalArgumentException if their number is wrong, or no column can hold one of them
    */
   Tuple bind(List<? extends @Nullable Object> values) {
     if (values.size() != parameters) {
@@ -143,7 +144,7 @@ record PostgresSql(String text, int parameters) {
       } else if (value == null || value instanceof String || value instanceof Long) {
         tuple.addValue(value);
       } else {
-        throw new IllegalArgumentException("no column holds a " + value.getClass().getName());
+        throw new IllegalArgumentException("a column cannot hold a " + value.getClass().getName());
       }
     }
     return tuple;

@@ -18,11 +18,11 @@ import java.util.stream.Collectors;
 /**
  * The address of a PostgreSQL database in libpq's form: {@code
  * postgres://user[:password]@host[:port][,host[:port]…]/database[?sslmode=…&sslrootcert=…]},
- * percent-encoded. Of several hosts the one that accepts writes is used.
+ * percent-encoded. Of several hosts, the one that accepts writes is used.
  *
- * @param hosts in the order given, 1 to {@value #MOST_HOSTS}
- * @param password empty when the address has none
- * @param rootCertificate the PEM file of the authorities the server's certificate is checked with
+ * @param hosts in the given order, 1 to {@value #MOST_HOSTS}
+ * @param password empty if the address has none
+ * @param rootCertificate a PEM file of the authorities that verify the server's certificate
  */
 public record PostgresUrl(
     List<Host> hosts,
@@ -43,7 +43,6 @@ public record PostgresUrl(
   private static final Pattern SCHEME = Pattern.compile("postgres(ql)?://.*");
   private static final Pattern PASSWORD = Pattern.compile("(://[^/@]*?):[^/]*@");
 
-  /** A server's name or IP address, and its port. */
   public record Host(String name, int port) {
     @Override
     public String toString() {
@@ -55,17 +54,17 @@ public record PostgresUrl(
     hosts = List.copyOf(hosts);
   }
 
-  /** How a connection is protected; the words are PostgreSQL's {@code sslmode}. */
+  /** The protection of a connection, with the values of PostgreSQL's {@code sslmode}. */
   public enum Tls {
-    /** Never. */
+    /** Never encrypted. */
     DISABLE,
-    /** When the server has it; the certificate is not looked at. */
+    /** Encrypted if the server supports it; the certificate is not checked. */
     PREFER,
-    /** Always; the certificate is checked only when {@code sslrootcert} is given. */
+    /** Always encrypted; the certificate is checked only if {@code sslrootcert} is given. */
     REQUIRE,
-    /** Always, with a certificate of a known authority. */
+    /** Always encrypted, with a certificate of a known authority. */
     VERIFY_CA,
-    /** Always, with a certificate of a known authority for this very host. */
+    /** Always encrypted, with a certificate of a known authority for this host. */
     VERIFY_FULL;
 
     String label() {
@@ -73,20 +72,21 @@ public record PostgresUrl(
     }
   }
 
-  /** Whether a text means a PostgreSQL database at all. */
+  /** Returns whether the text is an address of a PostgreSQL database. */
   public static boolean isOne(String text) {
     return SCHEME.matcher(text).matches();
   }
 
-  /** The text fit for a message. */
+  /** Returns the text without the password, for messages. */
   static String withoutPassword(String text) {
     return PASSWORD.matcher(text).replaceAll("$1:***@");
   }
 
   /**
-   * Reads an address.
+   * Parses an address.
    *
-   * @throws IllegalArgumentException saying what is wrong with it; never shows the password
+   * @throws IllegalArgumentException if it is malformed; the message states the fault and never
+   *     contains the password
    */
   public static PostgresUrl parse(String text) {
     Matcher parts = PARTS.matcher(text);
@@ -137,7 +137,7 @@ public record PostgresUrl(
     if (tls.compareTo(Tls.REQUIRE) > 0 && rootCertificate.isEmpty()) {
       throw new IllegalArgumentException("sslmode=" + tls.label() + " needs sslrootcert=FILE");
     }
-    // As PostgreSQL's own client has it: who names an authority means it to be checked.
+    // As in PostgreSQL's own client: a given authority implies verification.
     if (tls == Tls.REQUIRE && rootCertificate.isPresent()) {
       tls = Tls.VERIFY_CA;
     }
@@ -181,7 +181,7 @@ public record PostgresUrl(
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "sslmode '%s' is none of %s"
+                    "sslmode '%s' is not valid; choose one of %s"
                         .formatted(
                             value,
                             Arrays.stream(Tls.values())
@@ -197,12 +197,12 @@ public record PostgresUrl(
     return file;
   }
 
-  /** A plus sign is itself here, not a space. */
+  /** Decodes percent-encoding; a plus sign stays a plus sign. */
   private static String decode(String encoded) {
     return URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
-  /** Without the password. */
+  /** Returns the address without the password. */
   @Override
   public String toString() {
     return "postgres://"

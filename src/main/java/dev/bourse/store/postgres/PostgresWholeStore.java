@@ -29,17 +29,17 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The whole of a store on a PostgreSQL server, over one session. */
+/** A whole store on a PostgreSQL server, over one session. */
 public final class PostgresWholeStore implements WholeStore {
-  /** Rows asked for at once: some hundred kilobytes, so that waiting for the server is rare. */
+  /** Rows per fetch: some hundred kilobytes, so that waiting for the server is rare. */
   private static final int PAGE_ROWS = 1_000;
 
-  /** A server that gives no sign of life for so long, with work in hand, is given up. */
+  /** A server that does not answer for this long during work is considered lost. */
   private static final long ANSWER_MINUTES = 30;
 
   private static final long CLOSE_SECONDS = 5;
 
-  /** The feed of changes stays out: its transactions and snapshots mean nothing elsewhere. */
+  /** The change feed is excluded: its transactions and snapshots have no meaning elsewhere. */
   private static final String COLUMNS =
       """
       SELECT t.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
@@ -60,7 +60,7 @@ public final class PostgresWholeStore implements WholeStore {
       WHERE k.contype = 'f' AND t.relnamespace = current_schema()::regnamespace
       """;
 
-  /** Sets what gives ids to the columns of a table that have such a thing past what they hold. */
+  /** Advances the sequences of generated ids past the inserted rows. */
   private static final String SEQUENCES =
       """
       SELECT a.attname::text, pg_get_serial_sequence(quote_ident(t.relname), a.attname)
@@ -69,7 +69,7 @@ public final class PostgresWholeStore implements WholeStore {
         AND pg_get_serial_sequence(quote_ident(t.relname), a.attname) IS NOT NULL
       """;
 
-  /** All that is read in it is of one moment. */
+  /** All reads in this transaction see the same moment. */
   private static final String SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
   private static final String OTHER_SESSIONS =
@@ -99,12 +99,13 @@ public final class PostgresWholeStore implements WholeStore {
   }
 
   /**
-   * Connects. Has an event loop of its own until it is closed.
+   * Connects. Uses an event loop of its own until it is closed.
    *
    * @param migrations the class-path folder of the schema
-   * @throws StoreRefused when the server refuses the log-in or is too old, or others use the store
-   * @throws StoreUnavailable when it cannot be reached
-   * @throws IOException when the schema cannot be read
+   * @throws StoreRefused if the server rejects the log-in or is too old, or if other processes use
+   *     the store
+   * @throws StoreUnavailable if it cannot be reached
+   * @throws IOException if the schema cannot be read
    */
   public static PostgresWholeStore open(
       PostgresConfig config, String migrations, Clock clock, Purpose purpose) throws IOException {
@@ -146,10 +147,10 @@ public final class PostgresWholeStore implements WholeStore {
       }
       case MIGRATE -> await(session.lock());
       case FILL -> {
-        // Whoever starts from now on migrates first, and so waits until this session ends.
+        // A process that starts from now on migrates first, and so waits until this session ends.
         if (!await(session.tryLock())) {
           throw new StoreRefused(
-              "another process migrates or imports into " + config.url() + " now", null);
+              "another process is migrating or importing into " + config.url(), null);
         }
         long others = run(OTHER_SESSIONS).iterator().next().getLong(0);
         if (others > 0) {
@@ -165,7 +166,7 @@ public final class PostgresWholeStore implements WholeStore {
     return await(connection.query(sql).execute());
   }
 
-  /** Waits for an answer; not on an event loop. */
+  /** Waits for an answer; must not be called on an event loop. */
   private <T> T await(Future<T> answer) {
     try {
       return answer.await(ANSWER_MINUTES, TimeUnit.MINUTES);
@@ -175,7 +176,8 @@ public final class PostgresWholeStore implements WholeStore {
     } catch (StoreRefused | StoreUnavailable e) {
       throw e;
     } catch (Exception e) {
-      // The client's failures come as they are, a socket's too, which no signature tells.
+      // The client rethrows checked exceptions, for example of a socket, that its signature does
+      // not declare.
       throw failed("", e);
     }
   }
@@ -185,7 +187,7 @@ public final class PostgresWholeStore implements WholeStore {
       case STATEMENT -> new StoreRefused(what.isEmpty() ? shown(e) : what + ": " + shown(e), e);
       case CONNECTION -> new StoreUnavailable("the connection to " + config.url() + " is lost", e);
       case CONFLICT, SERVER ->
-          new StoreUnavailable(config.url() + " cannot do it now: " + shown(e), e);
+          new StoreUnavailable(config.url() + " cannot serve the request now: " + shown(e), e);
     };
   }
 
@@ -238,7 +240,7 @@ public final class PostgresWholeStore implements WholeStore {
     return run("SELECT COUNT(*) FROM " + table.quoted()).iterator().next().getLong(0);
   }
 
-  /** A cursor lives in a transaction; when there is none, the table gets its own. */
+  /** A cursor needs a transaction; if there is none, the table gets its own. */
   @Override
   public <E extends Exception> void read(StoredTable table, RowSink<E> sink) throws E {
     boolean isOwn = !inTransaction;
@@ -270,7 +272,7 @@ public final class PostgresWholeStore implements WholeStore {
     }
   }
 
-  /** Reads every row of every table, and so all their pages; indexes are the server's tools'. */
+  /** Reads every row of every table, and so all their pages; the server's tools check indexes. */
   @Override
   public Examination examine() {
     List<String> seen = new ArrayList<>();
@@ -285,12 +287,12 @@ public final class PostgresWholeStore implements WholeStore {
         run("SHOW data_checksums").iterator().next().getString(0).equalsIgnoreCase("on");
     seen.add(
         isSummed
-            ? "checksums of pages: on, so what was read is what the server wrote"
+            ? "checksums of pages: on, so the pages read are those the server wrote"
             : """
-            checksums of pages: off, so a changed byte in a row is not seen; pg_checksums \
-            turns them on\
+            checksums of pages: off, so a changed byte in a row is not detected; run pg_checksums \
+            to turn them on\
             """);
-    seen.add("indexes: not looked at here; pg_amcheck of the server reads them");
+    seen.add("indexes: not checked; run pg_amcheck on the server");
     return new Examination(seen, faults);
   }
 
@@ -308,7 +310,7 @@ public final class PostgresWholeStore implements WholeStore {
     return values;
   }
 
-  /** By bytes, as every engine sorts text, whatever the column says. */
+  /** Orders by bytes, as every engine sorts text, whatever the column's collation. */
   private static String ordered(Column column) {
     return column.quoted() + (column.kind() == StoredTable.Kind.TEXT ? " COLLATE \"C\"" : "");
   }
@@ -319,7 +321,7 @@ public final class PostgresWholeStore implements WholeStore {
     inTransaction = true;
   }
 
-  /** Rows go to the server while the caller prepares the next ones. */
+  /** Sends rows to the server while the caller prepares the next ones. */
   @Override
   public void insert(StoredTable table, long firstRow, List<List<@Nullable Object>> rows) {
     flush();
@@ -335,7 +337,7 @@ public final class PostgresWholeStore implements WholeStore {
             .formatted(
                 table.quoted(), StoredTable.names(table.columns()), String.join(", ", arrays));
     String what =
-        "one of the rows %s to %s of table %s is refused"
+        "one of the rows %s to %s of table %s was rejected"
             .formatted(firstRow, firstRow + rows.size() - 1, table.name());
     underWay =
         connection
@@ -352,7 +354,7 @@ public final class PostgresWholeStore implements WholeStore {
     };
   }
 
-  /** A column of the rows as an array of the client's type for it. */
+  /** Returns a column of the rows as an array of the client's type for it. */
   private static Object column(
       StoredTable.Kind kind, int index, List<List<@Nullable Object>> rows) {
     return switch (kind) {

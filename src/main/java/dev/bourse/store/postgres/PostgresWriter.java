@@ -20,27 +20,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one connection that writes: it takes the commits that wait, in order, a group at a time. One,
- * because commits are stored in the order they were asked for, and because a group shares what a
- * transaction costs; measured, it stores more than as many connections as there are callers.
+ * The one connection that writes. It takes waiting commits in order, a group at a time. There is
+ * one because commits are stored in the order of the calls, and because a group shares the cost of
+ * a transaction; measured, it stores more than one connection per caller.
  *
- * <p>Each group ends with a row of the commit log under a key of its own. When COMMIT is not
- * answered, the key settles the outcome: a transaction of its own inserts a tombstone under it. If
- * the key exists, the group is stored; otherwise the group can never be stored, since its own
+ * <p>Each group ends with a row of the commit log under a key of its own. If COMMIT is not
+ * answered, the key settles the outcome: a separate transaction inserts a tombstone under it. If
+ * the key exists, the group is stored; otherwise the group can never be stored, because its own
  * insertion would fail. While the first transaction still hangs, the insertion waits for it. The
- * connection is given up first, and with it a group that is under way behind the first; no other
- * group is sent before the outcome is known.
+ * connection is dropped first, together with a group that is in progress behind the first one; no
+ * other group is sent before the outcome is known.
  *
  * <p>The transaction that settles an outcome is also the later commit that a synchronous standby
- * must confirm before the group is acknowledged: a server that is restarted, or whose waiting
- * session is ended, shows a commit that no standby has.
+ * must confirm before the group is acknowledged. Otherwise a server that is restarted, or whose
+ * waiting session is ended, would show a commit that no standby has.
  */
 final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresWriter.class);
 
-  /**
-   * Past this many, sharing a transaction among more gains little and the first ones wait longer.
-   */
+  /** Beyond this number, sharing a transaction gains little and the first commits wait longer. */
   private static final int GROUP_COMMITS = 64;
 
   private static final int GROUP_STATEMENTS = 1_024;
@@ -51,10 +49,10 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
    */
   private static final int LOCK_MILLIS = 100;
 
-  /** A process that hangs must not keep its rows locked for the others. */
+  /** Ends the session of a process that hangs, so that it does not keep rows locked. */
   private static final int IDLE_MILLIS = 3_000;
 
-  /** The pauses between the attempts of a commit that was put aside grow up to this. */
+  /** The longest pause between two attempts of a commit that was put aside. */
   private static final int MOST_ASIDE_MILLIS = 500;
 
   private static final int LEAST_ASIDE_MILLIS = 20;
@@ -63,27 +61,30 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   private static final long KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(Database.KNOWN_MILLIS);
 
-  /** After each judgement a commit waits for the group under way, which may outlast it. */
+  /**
+   * After each check a commit waits for the group in progress, which may outlast the check's
+   * validity.
+   */
   private static final int MOST_JUDGEMENTS = 8;
 
-  /** Between attempts to settle an outcome whose first transaction still hangs. */
+  /** The pause between attempts to settle an outcome while the first transaction hangs. */
   private static final long SETTLE_AGAIN_MILLIS = 100;
 
   /**
-   * How long callers wait for an outcome. A server that is there says it within milliseconds, and
-   * their commit has been waiting for the answer to COMMIT before.
+   * How long callers wait for an outcome. A reachable server answers within milliseconds, and the
+   * callers have already waited for the answer to COMMIT.
    */
   private static final long SETTLE_MILLIS = 3_000;
 
-  /** How often the server is asked whether it works on what it has not answered. */
+  /** The interval at which the server is asked whether it still works on an unanswered command. */
   private static final long PATROL_MILLIS = 1_000;
 
   /** SQLSTATE of a warning. */
   private static final String WARNING = "01000";
 
   /**
-   * Ends the sessions that this writer has given up. A session that waits for a synchronous standby
-   * does not notice that its client is gone, and each would keep its locks and one of the server's
+   * Ends the sessions that this writer has dropped. A session that waits for a synchronous standby
+   * does not detect that its client is gone, and would keep its locks and one of the server's
    * connections.
    */
   private static final String END_ABANDONED =
@@ -94,7 +95,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       """;
 
   /**
-   * A row without changes is a tombstone. The group before must be there as well: otherwise the
+   * A row without changes is a tombstone. The previous group must be present as well; otherwise the
    * database has lost it.
    */
   private static final String SETTLE =
@@ -111,7 +112,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     final List<PostgresBatch.Commit> commits;
     final Throwable cause;
 
-    /** Whether its callers were told that the outcome is unknown. */
+    /** True if its callers were told that the outcome is unknown. */
     boolean isAnswered;
 
     Unknown(GroupId id, List<PostgresBatch.Commit> commits, Throwable cause) {
@@ -121,7 +122,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     }
   }
 
-  /** What the log says of a group. */
+  /** The state of a group according to the log. */
   private record Outcome(boolean isStored, boolean follows) {}
 
   private final ContextInternal context;
@@ -149,7 +150,9 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private boolean isWarned;
   private int aside;
 
-  /** Grows when the database was set back: earlier commits were decided on other states. */
+  /**
+   * Raised when the database was set back, because earlier commits were decided on other states.
+   */
   private int era;
 
   private int underWay;
@@ -159,8 +162,8 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private long upNanos = System.nanoTime();
 
   /**
-   * @param isActive tells over another connection whether the server's process of this number works
-   *     on a statement
+   * @param isActive asks over another connection whether the server's process with this number
+   *     works on a statement
    */
   PostgresWriter(
       VertxInternal vertx,
@@ -178,7 +181,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     this.random = random;
     this.own = own;
     this.changes = changes;
-    // The sender makes the session's name unique: END_ABANDONED goes by it.
+    // The sender makes the session's name unique, by which END_ABANDONED finds it.
     String settings =
         """
         SET statement_timeout = %s; SET lock_timeout = %s;
@@ -194,19 +197,17 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return link.connect();
   }
 
-  /** Null when the commit was accepted, else why it was not. */
+  /** Returns null if the commit was accepted, otherwise the reason for its rejection. */
   @Nullable StoreUnavailable offer(PostgresBatch.Commit commit) {
     synchronized (this) {
       if (closed) {
         return new StoreUnavailable("the store is closed", null);
       }
       if (away != null) {
-        return PostgresFailure.unavailable("PostgreSQL cannot be written", away);
+        return PostgresFailure.unavailable("cannot write to PostgreSQL", away);
       }
       if (waiting > 0 && waiting + commit.weight() > config.queuedStatements()) {
-        return new StoreUnavailable(
-            waiting + " statements wait for the store; " + config.queuedStatements() + " may",
-            null);
+        return new StoreUnavailable(waiting + " statements are waiting, which is the limit", null);
       }
       queue.add(commit);
       waiting += commit.weight();
@@ -219,12 +220,12 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return null;
   }
 
-  /** How many statements wait. */
+  /** Returns how many statements wait. */
   synchronized int waiting() {
     return waiting;
   }
 
-  /** One that was put aside makes a group of its own. */
+  /** Returns the next group. A commit that was put aside is a group of its own. */
   private synchronized List<PostgresBatch.Commit> take() {
     List<PostgresBatch.Commit> group = new ArrayList<>();
     int statements = 0;
@@ -249,10 +250,11 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   }
 
   /**
-   * Returns whether a commit can be sent. Otherwise its caller is judged again, by newer knowledge,
-   * and the commit is put aside until then: the process may have been stopped since it was handed
-   * over. When the whole machine was stopped its monotonic clock may have stopped with it, but the
-   * server has ended the connection, so nothing counts that was known before the present one.
+   * Returns whether a commit can be sent. Otherwise its caller is checked again with newer
+   * information, and the commit is put aside until then, because the process may have been
+   * suspended since the call. If the whole machine was suspended, its monotonic clock may have
+   * stopped too; but then the server has ended the connection, so information from before the
+   * present connection does not count.
    */
   private boolean isJudged(PostgresBatch.Commit commit) {
     long now = System.nanoTime();
@@ -266,7 +268,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
         commit.judge() > MOST_JUDGEMENTS
             ? Future.failedFuture(
                 new StoreUnavailable(
-                    "commits take longer than a judgement of a caller holds", null))
+                    "commits take longer than the check of a caller's permission is valid", null))
             : commit.reply.confirmCaller(since);
     if (confirmed.succeeded()) {
       commit.knownNanos = since;
@@ -302,7 +304,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     }
     isBusy = true;
     if (underWay == 0) {
-      // Behind a COMMIT that takes long, a probe would wait with it.
+      // A probe behind a slow COMMIT would wait for it.
       link.probe(open);
     }
     underWay++;
@@ -320,9 +322,9 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   }
 
   /**
-   * Watches over what was sent until it is answered. A server that works on it may take as long as
-   * a query may. When nothing was received for a second and the server does not work on it either,
-   * the statement or its answer is lost, and the connection is given up.
+   * Watches a command until it is answered. A server that works on it may take up to the time limit
+   * of a query. If nothing was received for a second and the server does not work on it, the
+   * command or its answer is lost, and the connection is dropped.
    */
   private final class Watch {
     private final PgConnection open;
@@ -410,7 +412,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     refuseDecided();
   }
 
-  /** The log shows that the database was set back. Called on any thread. */
+  /** Handles that the log shows a database that was set back. Called on any thread. */
   void setBackRead() {
     context.runOnContext(
         v -> {
@@ -419,7 +421,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
         });
   }
 
-  /** Refuses commits that were decided on states which the database may not have any more. */
+  /** Rejects commits that were decided on states which the database may have lost. */
   private void refuseDecided() {
     era++;
     refuse(takeAll(), new IllegalStateException("the database was set back to an earlier state"));
@@ -450,7 +452,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return true;
   }
 
-  /** Puts a commit that was aside before all that wait. */
+  /** Queues a commit that was aside before all that wait. */
   private void resume(PostgresBatch.Commit commit, int decidedIn) {
     Throwable obstacle;
     synchronized (this) {
@@ -474,18 +476,19 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   public void unknown(GroupId id, List<PostgresBatch.Commit> commits, Throwable cause) {
     Unknown unknown = new Unknown(id, commits, cause);
     unknowns.add(unknown);
-    counted.unknown();
+    counted.recordUnknown();
     context.setTimer(Math.min(SETTLE_MILLIS, config.queryMillis()), timer -> giveUp(unknown));
     PgConnection open = connection;
     if (open != null) {
-      // The next group may be under way over it. A new connection settles before anything else.
+      // The next group may be in progress over it. A new connection settles outcomes first.
       link.drop(open, "the outcome of a commit is unknown");
     }
   }
 
   /**
-   * Answers the callers of a group whose outcome could not be settled in time, and refuses all
-   * others until it is: each would hang as well, and take another of the server's connections.
+   * Answers the callers of a group whose outcome could not be settled in time, and rejects all
+   * others until it is, because each would hang as well and take another of the server's
+   * connections.
    */
   private void giveUp(Unknown unknown) {
     if (!unknowns.contains(unknown)) {
@@ -496,7 +499,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
         unknown.commits,
         false,
         PostgresFailure.unavailable(
-            "whether the commit is stored is unknown: its answer was lost", unknown.cause, true));
+            "the outcome of the commit is unknown: the answer was lost", unknown.cause, true));
     refuse(unknown.cause);
   }
 
@@ -550,7 +553,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
             });
   }
 
-  /** The first transaction hangs, or the server cannot do it now. */
+  /** Returns whether a retry may succeed: the first transaction hangs, or the server is busy. */
   private static boolean passes(Throwable failure) {
     PostgresFailure kind = PostgresFailure.of(failure, true);
     return kind == PostgresFailure.CONFLICT
@@ -568,7 +571,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     }
     if (unknown.isAnswered) {
       LOG.warn(
-          "a group of commits whose callers were told that its outcome is unknown is {}",
+          "a group of commits that was reported as of unknown outcome is {}",
           outcome.isStored ? "stored" : "not stored");
       if (outcome.isStored) {
         changes.storedLate(
@@ -578,7 +581,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       PostgresBatch.resolve(
           unknown.commits,
           outcome.isStored,
-          PostgresFailure.unavailable("the store cannot be written", unknown.cause));
+          PostgresFailure.unavailable("cannot write to the store", unknown.cause));
     }
     if (!outcome.follows) {
       setBack();
@@ -595,7 +598,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   public void up(PgConnection fresh) {
     connection = fresh;
     upNanos = System.nanoTime();
-    // Groups of an earlier connection have failed with it, and are heard no more.
+    // Groups of an earlier connection have failed with it, and their results are ignored.
     isBusy = false;
     isSettling = false;
     isWarned = false;
@@ -607,8 +610,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     fresh
         .query(END_ABANDONED)
         .execute()
-        .onFailure(
-            e -> LOG.warn("sessions that were given up cannot be ended: {}", e.getMessage()));
+        .onFailure(e -> LOG.warn("cannot end dropped sessions: {}", e.getMessage()));
     if (unknowns.isEmpty()) {
       synchronized (this) {
         away = null;
@@ -627,7 +629,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     }
   }
 
-  /** Refuses what waits and what comes; none of it was sent. */
+  /** Rejects waiting and new commits; none of them was sent. */
   private void refuse(Throwable cause) {
     synchronized (this) {
       away = cause;
@@ -637,7 +639,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   private void refuse(List<PostgresBatch.Commit> refused, Throwable cause) {
     PostgresBatch.resolve(
-        refused, false, PostgresFailure.unavailable("PostgreSQL cannot be written", cause));
+        refused, false, PostgresFailure.unavailable("cannot write to PostgreSQL", cause));
     checkDrained();
   }
 
@@ -649,7 +651,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return all;
   }
 
-  /** Runs once everything accepted is answered; nothing is accepted from now on. */
+  /** Runs a task once all accepted commits are answered; rejects new ones from now on. */
   void drain(Runnable whenDrained) {
     synchronized (this) {
       closed = true;
@@ -674,13 +676,13 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     done.run();
   }
 
-  /** Gives up the connection when what was sent over it before a moment is not answered. */
+  /** Drops the connection if a command sent before a moment is not answered. */
   void dropSentBefore(long nanoTime) {
     context.runOnContext(
         v -> {
           PgConnection open = connection;
           if (open != null && (underWay > 0 || isSettling) && sentNanos - nanoTime < 0) {
-            link.drop(open, "it is silent while the server answers on another");
+            link.drop(open, "no answer while the server answers on another connection");
           }
         });
   }

@@ -7,19 +7,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The newest primary that this process has used. After a fail-over the former primary may still run
- * and accept writes (split brain). A promotion gives the promoted server a higher timeline, so of
- * two primaries with one system identifier the one on the higher timeline is the newer, and the
- * other is refused. Two promotions from one timeline give the same number and cannot be told apart.
- * The system identifier changes when a database is moved to another cluster, as by a major upgrade;
- * then nothing can be compared, and the new one is used. Nothing of this is stored: a process that
- * starts and reaches only a former primary uses it. Safe for use by several threads.
+ * The newest primary that this process has used. After a fail-over, the former primary may still
+ * run and accept writes (split brain). A promotion gives the promoted server a higher timeline, so
+ * of two primaries with one system identifier, the one on the higher timeline is newer, and the
+ * other one is rejected. Two promotions from one timeline give the same number and cannot be
+ * distinguished. The system identifier changes when a database is moved to another cluster, for
+ * example by a major upgrade; then no comparison is possible, and the new one is used. The history
+ * is not stored: a process that starts and reaches only a former primary uses it. Thread-safe.
  */
 final class PrimaryHistory {
-  /** A server that answers neither question, as some hosted ones. */
+  /** A server that answers neither question, as some hosted services do. */
   static final Primary UNKNOWN = new Primary(0, 0);
 
-  /** A server that refuses the answer is not compared; a standby has no timeline of its own. */
+  /** A server that denies the answer is not compared; a standby has no timeline of its own. */
   static final String IDENTITY =
       """
       SELECT (SELECT system_identifier FROM pg_control_system()) AS system,
@@ -27,35 +27,35 @@ final class PrimaryHistory {
       AS segment\
       """;
 
-  /** What is not protected on such a server. */
-  public static final String UNTOLD =
+  /** The warning about a server without a timeline. */
+  public static final String NO_TIMELINE =
       """
-      the server does not report its timeline, so a fail-over is not recognized by it: a former \
-      primary that still accepts writes is taken for the primary, and a machine whose grant a \
+      the server does not report its timeline, so a fail-over cannot be detected: a former \
+      primary that still accepts writes is used as the primary, and a machine whose grant a \
       fail-over lost may be reimaged under its tenant\
       """;
 
-  /** How many digits of a segment's name tell its timeline. */
+  /** The digits of a segment's name that contain its timeline. */
   private static final int TIMELINE_DIGITS = 8;
 
   /**
-   * Which primary a server is.
+   * The identity of a primary.
    *
-   * @param system the identifier of its cluster of databases
+   * @param system the identifier of its database cluster
    * @param timeline grows with each promotion
    */
   record Primary(long system, long timeline) {
-    /** From the two columns of {@link #IDENTITY}. */
+    /** Parses the two columns of {@link #IDENTITY}. */
     static Primary of(long system, String segment) {
       return new Primary(system, Long.parseLong(segment.substring(0, TIMELINE_DIGITS), 16));
     }
 
-    /** False for a standby, and for a server that does not say. */
+    /** Returns false for a standby, and for a server that does not report its timeline. */
     boolean hasTimeline() {
       return timeline > 0;
     }
 
-    /** True if it was the primary before the other. */
+    /** Returns true if this was the primary before the other one. */
     boolean isBefore(Primary other) {
       return system == other.system && timeline < other.timeline;
     }
@@ -63,27 +63,27 @@ final class PrimaryHistory {
 
   private final List<Consumer<Primary>> listeners = new CopyOnWriteArrayList<>();
 
-  /** The former primaries that were found: at most one for each promotion. */
-  private final Set<Primary> formers = new HashSet<>();
+  /** The former primaries that were found: at most one per promotion. */
+  private final Set<Primary> formerPrimaries = new HashSet<>();
 
   private Primary newest = UNKNOWN;
 
-  /** Tells a listener of each primary that is newer than the one before. */
+  /** Calls a listener with each primary that is newer than the previous one. */
   void onNewer(Consumer<Primary> listener) {
     listeners.add(listener);
   }
 
-  /** Returns whether a primary may be used: it was not replaced by one that was used since. */
+  /** Returns whether a primary may be used: no newer one has been used since. */
   synchronized boolean admits(Primary primary) {
     return !primary.isBefore(newest);
   }
 
-  /** Returns true the first time that a former primary is found beside a newer one. */
+  /** Returns true the first time that a former primary is found next to a newer one. */
   synchronized boolean isNews(Primary former) {
-    return formers.add(former);
+    return formerPrimaries.add(former);
   }
 
-  /** A primary is used from now on. */
+  /** Records that a primary is used from now on. */
   void used(Primary primary) {
     boolean isNewer;
     synchronized (this) {

@@ -10,8 +10,8 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bounded queue before an engine's threads. It refuses rather than blocks, and whatever it has
- * accepted is taken by somebody: an item cannot slip in between the last take and the close.
+ * The bounded queue of an engine's threads. A full queue rejects items without blocking. Every
+ * accepted item is taken, because an item cannot arrive between the last take and the close.
  */
 final class Inbox<T> {
   private final ReentrantLock lock = new ReentrantLock();
@@ -24,9 +24,8 @@ final class Inbox<T> {
   private boolean closed;
 
   /**
-   * @param noun what a weight of one is, for the message of a refusal
-   * @param capacity the weight that may wait; an item heavier than that is accepted when it is
-   *     alone
+   * @param noun the unit of the weight, for the message of a rejection
+   * @param capacity the weight that may wait; a heavier item is accepted if the queue is empty
    */
   Inbox(String noun, int capacity, ToIntFunction<T> weight) {
     this.noun = noun;
@@ -34,7 +33,7 @@ final class Inbox<T> {
     this.weight = weight;
   }
 
-  /** Null when the item was accepted, else why it was not. */
+  /** Returns null if the item was accepted, otherwise the reason for its rejection. */
   @Nullable StoreUnavailable offer(T item) {
     int more = weight.applyAsInt(item);
     lock.lock();
@@ -44,7 +43,7 @@ final class Inbox<T> {
       }
       if (waiting > 0 && waiting + more > capacity) {
         return new StoreUnavailable(
-            waiting + " " + noun + " wait for the store; " + capacity + " may", null);
+            waiting + " " + noun + " are waiting, which is the limit", null);
       }
       items.add(item);
       waiting += more;
@@ -56,10 +55,10 @@ final class Inbox<T> {
   }
 
   /**
-   * Waits for an item, then takes what is there, in order, until their weight reaches so much.
-   * False when the inbox is closed and empty.
+   * Waits for an item, then takes waiting items in order, up to a weight. Returns false when the
+   * inbox is closed and empty.
    *
-   * @param share how many are taken, at most, of so many that wait
+   * @param share returns how many items to take at most, for a number of waiting items
    */
   boolean take(List<T> into, IntUnaryOperator share, int mostWeight) {
     lock.lock();
@@ -86,7 +85,7 @@ final class Inbox<T> {
     }
   }
 
-  /** The weight that waits. */
+  /** Returns the weight that waits. */
   int waiting() {
     lock.lock();
     try {
@@ -96,7 +95,7 @@ final class Inbox<T> {
     }
   }
 
-  /** Accepts nothing more; what was accepted can still be taken. */
+  /** Rejects new items; accepted ones can still be taken. */
   void close() {
     lock.lock();
     try {

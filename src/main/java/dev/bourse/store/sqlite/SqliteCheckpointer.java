@@ -10,26 +10,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that copies the log into the database file beside the writer, as SQLite's
- * documentation of write-ahead logs proposes ("Performance Considerations"): done by the writer at
- * the end of a commit, 32 MiB of it hold up all that wait for tens of milliseconds.
+ * The thread that copies the log into the database file while the writer continues, as SQLite's
+ * documentation of write-ahead logs proposes ("Performance Considerations"). If the writer copied
+ * 32 MiB at the end of a commit, all waiting commits would be delayed by tens of milliseconds.
  *
- * <p>The log begins anew only once all of it is copied, and while commits go on there is always
- * some more. So when it is long, the writer copies the rest itself, which is what was committed
- * during the last copy and takes a moment. Where this thread is at the next copy already, the
- * writer waits for its end: the engine would refuse a second one beside it.
+ * <p>The log restarts only after all of it is copied, and while commits continue there is always a
+ * rest. So when the log is long, the writer copies the rest itself, which is what was committed
+ * during the last copy and takes a moment. If this thread has already started the next copy, the
+ * writer waits for its end, because the engine would reject a second one at the same time.
  *
- * <p>Nothing depends on this thread but the time a commit takes: where it fails, or is behind on a
- * disk that is slow to flush, the writer copies or waits once the log has {@link
- * SqliteConnection#LONGEST_LOG_PAGES}.
+ * <p>Only commit latency depends on this thread: if it fails, or falls behind on a slow disk, the
+ * writer copies or waits when the log reaches {@link SqliteConnection#LONGEST_LOG_PAGES}.
  */
 final class SqliteCheckpointer implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(SqliteCheckpointer.class);
 
   /**
-   * Statements between two copies. Most change a page or two that others of them change as well, so
-   * the fewer the copies, the fewer the pages; and a copy of what so many leave takes less time
-   * than they do.
+   * Statements between two copies. Most change a page or two that others change as well, so fewer
+   * copies write fewer pages; and copying the pages of this many statements takes less time than
+   * running them.
    */
   private static final int STATEMENTS = 2_048;
 
@@ -39,9 +38,12 @@ final class SqliteCheckpointer implements Runnable {
   private final Path file;
   private final File logFile;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition told = lock.newCondition();
+  private final Condition freed = lock.newCondition();
 
-  /** Held while the log is copied. Fair: else this thread could take turns with itself. */
+  /**
+   * Held while the log is copied. Fair, because this thread could otherwise reacquire it before the
+   * writer.
+   */
   private final ReentrantLock copying = new ReentrantLock(true);
 
   private @Nullable SqliteConnection connection;
@@ -49,7 +51,7 @@ final class SqliteCheckpointer implements Runnable {
   private boolean closed;
   private boolean failing;
 
-  /** The writer's alone. */
+  /** Used by the writer only. */
   private int statements;
 
   private volatile boolean restIsDue;
@@ -63,7 +65,7 @@ final class SqliteCheckpointer implements Runnable {
     return logFile.length();
   }
 
-  /** The writer has committed so many more statements. */
+  /** Counts statements that the writer has committed. */
   void committed(int more) {
     statements += more;
     if (statements < STATEMENTS) {
@@ -73,13 +75,13 @@ final class SqliteCheckpointer implements Runnable {
     lock.lock();
     try {
       due = true;
-      told.signal();
+      freed.signal();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Copies, on the writer's thread and its connection, what is left of a log that is long. */
+  /** Copies the rest of a long log, on the writer's thread and connection. */
   void copyRest(SqliteConnection writing) throws SQLException {
     if (!restIsDue && logFile.length() < LONGEST_LOG_BYTES) {
       return;
@@ -104,7 +106,7 @@ final class SqliteCheckpointer implements Runnable {
         restIsDue = connection.checkpoint() >= SqliteConnection.LOG_PAGES;
         if (failing) {
           failing = false;
-          log.info("the log of the store {} is copied again", file);
+          log.info("copying the log of store {} works again", file);
         }
       } catch (Throwable t) {
         failed(t);
@@ -119,7 +121,7 @@ final class SqliteCheckpointer implements Runnable {
     lock.lock();
     try {
       while (!due && !closed) {
-        told.awaitUninterruptibly();
+        freed.awaitUninterruptibly();
       }
       due = false;
       return !closed;
@@ -128,21 +130,23 @@ final class SqliteCheckpointer implements Runnable {
     }
   }
 
-  /** The log keeps what was not copied, so nothing is lost; the next turn begins anew. */
+  /**
+   * Logs a failure. Uncopied pages stay in the log, so no data is lost, and the next turn retries.
+   */
   private void failed(Throwable cause) {
     if (!failing) {
       failing = true;
-      log.error("the log of the store {} cannot be copied into it", file, cause);
+      log.error("cannot copy the log of store {} into its file", file, cause);
     }
     close();
   }
 
-  /** Ends the thread after the copy it is at. */
+  /** Ends the thread after the current copy. */
   void end() {
     lock.lock();
     try {
       closed = true;
-      told.signal();
+      freed.signal();
     } finally {
       lock.unlock();
     }
@@ -155,7 +159,7 @@ final class SqliteCheckpointer implements Runnable {
       try {
         open.close();
       } catch (SQLException e) {
-        log.warn("a connection to the store did not close", e);
+        log.warn("closing a connection to the store failed", e);
       }
     }
   }

@@ -1,17 +1,17 @@
 package dev.bourse.store.sqlite;
 
 /**
- * The bounds of an embedded store.
+ * The limits of an embedded store.
  *
  * @param queuedStatements statements that may wait for the writer, 1 to 1,000,000; at some 80,000
- *     small statements a second the default is under a second of work
+ *     small statements a second, the default is under a second of work
  * @param queuedReads queries that may wait for a reader, 1 to 1,000,000
  * @param readers connections that answer queries, each with its own thread, 1 to 64
- * @param maxFileBytes how far the database file may grow, at least 1 MiB; a commit past it fails
- *     with {@link StoreUnavailable}, as on a full disk. Counted in pages of 4 KiB, of which the
- *     engine can address 2^32 - 2
- * @param acceptedDamage the name of a damage of the log behind which commits are given up, as the
- *     refusal tells it; empty for none
+ * @param maxFileBytes the maximum size of the database file, at least 1 MiB; a commit beyond it
+ *     fails with {@link StoreUnavailable}, as on a full disk. Counted in pages of 4 KiB, of which
+ *     the engine can address 2^32 - 2.
+ * @param acceptedDamage the name of a damage of the log that the operator accepts, which discards
+ *     the commits after it; the refusal states the name. Empty for none.
  */
 public record SqliteConfig(
     int queuedStatements, int queuedReads, int readers, long maxFileBytes, String acceptedDamage) {
@@ -27,17 +27,16 @@ public record SqliteConfig(
     check("maxFileBytes", maxFileBytes, 1 << 20, MAX_PAGES * PAGE_BYTES);
   }
 
-  /** Bounds, with no damage accepted. */
   public SqliteConfig(int queuedStatements, int queuedReads, int readers, long maxFileBytes) {
     this(queuedStatements, queuedReads, readers, maxFileBytes, "");
   }
 
-  /** The same bounds, with this damage accepted. */
+  /** Returns the same limits with an accepted damage. */
   public SqliteConfig accepting(String damage) {
     return new SqliteConfig(queuedStatements, queuedReads, readers, maxFileBytes, damage);
   }
 
-  /** Bounds fit for one server: 65,536 statements, 4,096 reads, 2 readers, a file of 16 TiB. */
+  /** Returns limits for one server: 65,536 statements, 4,096 reads, 2 readers, a file of 16 TiB. */
   public static SqliteConfig defaults() {
     return new SqliteConfig(65_536, 4_096, 2, MAX_PAGES * PAGE_BYTES);
   }

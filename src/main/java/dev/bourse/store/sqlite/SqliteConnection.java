@@ -20,30 +20,34 @@ import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteOpenMode;
 
-/** One connection to the database file and its prepared statements. One thread at a time. */
+/**
+ * One connection to the database file and its prepared statements. Used by one thread at a time.
+ */
 final class SqliteConnection implements AutoCloseable {
-  /** More than the product has statements; those of migrations and odd tools fall out. */
+  /** More than the product's number of statements; those of migrations and tools are evicted. */
   private static final int PREPARED_STATEMENTS = 256;
 
-  /** Other processes only look at the file, for moments, so this long means something is wrong. */
+  /** Other processes only inspect the file for moments, so a longer wait means a fault. */
   private static final int BUSY_TIMEOUT_MILLIS = 2_000;
 
   /**
-   * Holds the pages that a group of commits changes. In many groups an insert rebalances an index,
-   * and then SQLite visits every cached page when the transaction ends. With a cache of 64 MiB that
-   * costs a commit more time than all the page reads that the cache saves.
+   * Holds the pages that a group of commits changes. Many groups rebalance an index with an insert,
+   * and then SQLite visits every cached page at the end of the transaction. With a cache of 64 MiB
+   * that costs more time than the page reads it saves.
    */
   private static final int WRITER_CACHE_KIB = 8 * 1024;
 
   private static final int READER_CACHE_KIB = 16 * 1024;
 
-  /** A log is copied past the cache. */
+  /** Copying a log bypasses the cache. */
   private static final int CHECKPOINT_CACHE_KIB = 64;
 
-  /** 32 MiB of log, and it is to begin anew: each page that changed often is copied back once. */
+  /**
+   * 32 MiB of log, at which it should restart: each page that changed often is copied back once.
+   */
   static final int LOG_PAGES = 8_192;
 
-  /** Where the log is not copied in time, commits wait for it here; four times as much. */
+  /** The length at which commits wait if the log is not copied in time. */
   static final int LONGEST_LOG_PAGES = 4 * LOG_PAGES;
 
   private record Prepared(PreparedStatement statement, int parameters) {}
@@ -53,20 +57,22 @@ final class SqliteConnection implements AutoCloseable {
 
   private SqliteConnection(SQLiteConnection jdbc) {
     this.jdbc = jdbc;
-    // Keeps the driver from trying BEGIN and COMMIT around every statement; the transactions are
-    // ours. (Connection.setAutoCommit would open one at once and hold it while idle.)
+    // Keeps the driver from adding BEGIN and COMMIT around every statement, because this class
+    // controls transactions. (Connection.setAutoCommit would open one at once and hold it while
+    // idle.)
     jdbc.getConnectionConfig().setAutoCommit(false);
   }
 
   /**
-   * The connection that writes; creates the file when there is none. The engine gives its log and
-   * its shared memory the permissions the file has, so that is there, and private, before.
+   * Opens the connection that writes, and creates a missing file. The file is created private
+   * before the engine opens it, because the engine gives its log and shared memory the permissions
+   * of the file.
    */
   static SqliteConnection forWriting(Path file, long maxFileBytes) throws SQLException {
     try {
       PrivateFile.create(file);
     } catch (IOException e) {
-      throw new SQLException("the store " + file + " cannot be created: " + e.getMessage(), e);
+      throw new SQLException("cannot create the store " + file + ": " + e.getMessage(), e);
     }
     SQLiteConfig config = config(WRITER_CACHE_KIB);
     config.setPageSize(SqliteConfig.PAGE_BYTES);
@@ -85,7 +91,7 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** A connection to a store that exists, which only copies its log. */
+  /** Opens a connection to an existing store that only copies its log. */
   static SqliteConnection forCheckpoints(Path file) throws SQLException {
     SQLiteConfig config = config(CHECKPOINT_CACHE_KIB);
     config.resetOpenMode(SQLiteOpenMode.CREATE);
@@ -93,14 +99,14 @@ final class SqliteConnection implements AutoCloseable {
     return open(file, config);
   }
 
-  /** A connection that cannot write to a file that exists. */
+  /** Opens a connection that can only read an existing file. */
   static SqliteConnection forReading(Path file) throws SQLException {
     SQLiteConfig config = config(READER_CACHE_KIB);
     config.setReadOnly(true);
     return open(file, config);
   }
 
-  /** A connection to an empty store that is nowhere: what a store is before it is created. */
+  /** Opens an in-memory, empty store, which stands for a store that has not been created. */
   static SqliteConnection forNothing() throws SQLException {
     return new SqliteConnection(
         JDBC.createConnection(JDBC.PREFIX + ":memory:", config(READER_CACHE_KIB).toProperties()));
@@ -121,7 +127,7 @@ final class SqliteConnection implements AutoCloseable {
         JDBC.createConnection(JDBC.PREFIX + file.toAbsolutePath(), config.toProperties()));
   }
 
-  /** Runs SQL without parameters or results that is not worth preparing: BEGIN, COMMIT, PRAGMA. */
+  /** Runs SQL without parameters or results that need not be prepared: BEGIN, COMMIT, PRAGMA. */
   void execute(String sql) throws SQLException {
     try (java.sql.Statement statement = jdbc.createStatement()) {
       statement.executeUpdate(sql);
@@ -129,8 +135,8 @@ final class SqliteConnection implements AutoCloseable {
   }
 
   /**
-   * Copies as much of the log as nobody reads or copies, without holding up anyone, and gives the
-   * pages in it, copied or not.
+   * Copies as much of the log as is not in use, without blocking anyone, and returns the pages in
+   * it, including those that were not copied.
    */
   int checkpoint() throws SQLException {
     try (java.sql.Statement statement = jdbc.createStatement();
@@ -139,7 +145,7 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** Ends the transaction without a trace; all right when the engine has already done so. */
+  /** Rolls back; does nothing if the engine has already done so. */
   void rollback() throws SQLException {
     try {
       execute("ROLLBACK");
@@ -150,7 +156,7 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** Runs one write and tells how many rows it changed. */
+  /** Runs one write and returns how many rows it changed. */
   long execute(Statement statement) throws SQLException {
     try {
       return prepare(statement.sql(), statement.parameters()).executeLargeUpdate();
@@ -160,7 +166,6 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** Runs one query and maps its rows. */
   <T> List<T> query(String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper)
       throws SQLException {
     try (ResultSet result = prepare(sql, parameters).executeQuery()) {
@@ -176,7 +181,7 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** A query's rows, read one by one; to be closed before the connection is. */
+  /** The rows of a query, read one by one. Close it before the connection. */
   static final class Rows implements AutoCloseable {
     private final PreparedStatement statement;
     private final ResultSet result;
@@ -188,12 +193,12 @@ final class SqliteConnection implements AutoCloseable {
       this.row = new SqliteRow(result);
     }
 
-    /** Goes to the next row; false when there is none. */
+    /** Advances to the next row; returns false if there is none. */
     boolean next() throws SQLException {
       return result.next();
     }
 
-    /** The row it stands on. */
+    /** Returns the current row. */
     SqliteRow row() {
       return row;
     }
@@ -203,12 +208,12 @@ final class SqliteConnection implements AutoCloseable {
       try (statement) {
         result.close();
       } catch (SQLException e) {
-        throw new StoreUnavailable("a query cannot be closed", e);
+        throw new StoreUnavailable("closing a query failed", e);
       }
     }
   }
 
-  /** Runs one query whose rows are too many to be held at once. */
+  /** Runs a query with too many rows to hold at once. */
   Rows rows(String sql) throws SQLException {
     PreparedStatement statement = jdbc.prepareStatement(sql);
     try {
@@ -230,7 +235,7 @@ final class SqliteConnection implements AutoCloseable {
         forget(prepared.keySet().iterator().next());
       }
     }
-    // The driver keeps the values of the last execution, so a missing one would go unnoticed.
+    // The driver keeps the values of the last execution, so a missing one would go undetected.
     if (parameters.size() != found.parameters) {
       throw new IllegalArgumentException(
           parameters.size() + " values for " + found.parameters + " placeholders: " + sql);
@@ -252,11 +257,11 @@ final class SqliteConnection implements AutoCloseable {
         || value instanceof byte[]) {
       statement.setObject(position, value);
     } else {
-      throw new IllegalArgumentException("no column holds a " + value.getClass().getName());
+      throw new IllegalArgumentException("a column cannot hold a " + value.getClass().getName());
     }
   }
 
-  /** Drops a prepared statement: evicted, or failed, after which the driver may have ended it. */
+  /** Drops a prepared statement that was evicted or that failed; the driver may have closed it. */
   private void forget(String sql) throws SQLException {
     Prepared dropped = prepared.remove(sql);
     if (dropped != null) {
@@ -264,7 +269,7 @@ final class SqliteConnection implements AutoCloseable {
     }
   }
 
-  /** Whether the disk, or the file as it is bounded, had no room left. */
+  /** Returns whether the disk is full or the file has reached its limit. */
   static boolean isFull(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if ((cause instanceof SQLException engine
@@ -276,7 +281,7 @@ final class SqliteConnection implements AutoCloseable {
     return false;
   }
 
-  /** Whether an error is the machine's or the file's and not the statement's own. */
+  /** Returns whether an error is a fault of the machine or the file and not of the statement. */
   static boolean isEnvironmental(SQLException e) {
     return switch (e.getErrorCode() & 0xff) {
       case 5, // BUSY
@@ -295,7 +300,7 @@ final class SqliteConnection implements AutoCloseable {
     };
   }
 
-  /** Ends an open transaction without a trace and closes. */
+  /** Rolls back an open transaction and closes. */
   @Override
   public void close() throws SQLException {
     for (Map.Entry<String, Prepared> entry : prepared.entrySet()) {

@@ -11,22 +11,22 @@ import java.nio.file.StandardOpenOption;
 import java.sql.SQLException;
 
 /**
- * A copy of a store as it is at one moment, while whoever serves it goes on.
+ * Copies a store as of one moment while it is in service.
  *
- * <p>{@code VACUUM INTO} reads in one transaction, as any reader does, so the writer never waits
- * for it; the log alone grows meanwhile, by what is committed. The engine's backup by steps was
- * rejected: it begins anew whenever another process has written, and so need not end.
+ * <p>{@code VACUUM INTO} reads in one transaction, as any reader does, so the writer does not wait
+ * for it; only the log grows during the copy. The engine's stepwise backup was rejected: it
+ * restarts whenever another process has written, so it may never end.
  */
 public final class SqliteCopy {
   private SqliteCopy() {}
 
   /**
-   * Writes the copy, which has no log and is durable; for its owner alone.
+   * Writes the copy, which has no log and is durable; only its owner can read it.
    *
-   * @param copy where nothing is yet
-   * @throws StoreRefused when there is no store, or what a process left of it is damaged
-   * @throws StoreUnavailable when it cannot be read now
-   * @throws IOException when there is no room for the copy
+   * @param copy a path where no file exists
+   * @throws StoreRefused if there is no store, or a crashed process left it damaged
+   * @throws StoreUnavailable if the store cannot be read now
+   * @throws IOException if there is no space for the copy
    */
   public static void write(Path store, Path copy) throws IOException {
     checkLog(store);
@@ -36,9 +36,9 @@ public final class SqliteCopy {
       connection.execute("VACUUM INTO '" + target + "'");
     } catch (SQLException e) {
       if (SqliteConnection.isFull(e)) {
-        throw new IOException(copy + " cannot be written: there is no room", e);
+        throw new IOException("cannot write " + copy + ": no space left", e);
       }
-      String message = "the store " + store + " cannot be copied: " + e.getMessage();
+      String message = "cannot copy the store " + store + ": " + e.getMessage();
       throw SqliteConnection.isEnvironmental(e)
           ? new StoreUnavailable(message, e)
           : new StoreRefused(message, e);
@@ -48,7 +48,9 @@ public final class SqliteCopy {
     }
   }
 
-  /** Of a store that is served the log was looked at when that began. */
+  /**
+   * Checks the log, unless the store is in service; its process checked the log when it started.
+   */
   private static void checkLog(Path store) throws IOException {
     Path log = store.resolveSibling(store.getFileName() + "-wal");
     if (!Files.exists(log) || Files.size(log) == 0) {

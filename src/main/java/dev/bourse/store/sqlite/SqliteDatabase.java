@@ -22,11 +22,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store embedded in the process: one SQLite file in write-ahead-log mode, flushed to disk at
- * each group of commits, with one writing thread and a few reading ones.
+ * The embedded store: one SQLite file in write-ahead-log mode, flushed to disk at each group of
+ * commits, with one writing thread and a few reading ones.
  *
- * <p>A caller without a Vert.x context has its futures completed on an event loop the store chose
- * when it was opened; never on the store's own threads, which a slow listener would hold up.
+ * <p>Futures of a caller without a Vert.x context complete on an event loop that the store chose
+ * when it was opened. They never complete on the store's own threads, which a slow listener would
+ * block.
  *
  * <p>Schemas must not declare deferred foreign keys: those fail at the end of a whole group.
  */
@@ -76,10 +77,10 @@ public final class SqliteDatabase implements Database {
   }
 
   /**
-   * Opens the store, creates the file when there is none, and brings its schema up to date.
+   * Opens the store, creates a missing file, and brings its schema up to date.
    *
-   * <p>Fails with {@link StoreRefused} when another process has it open, its schema is not one this
-   * program knows, its log is damaged, or the file cannot be used.
+   * <p>Fails with {@link StoreRefused} if another process has it open, its schema is unknown, its
+   * log is damaged, or the file is not usable.
    *
    * @param migrations the class-path folder of the schema, see {@link Migrations#load}
    */
@@ -95,7 +96,7 @@ public final class SqliteDatabase implements Database {
             return new SqliteDatabase(home, file, config, lock, schema, clock);
           } catch (SQLException e) {
             lock.close();
-            throw new StoreRefused("the store " + file + " cannot be used: " + e.getMessage(), e);
+            throw new StoreRefused("cannot open the store " + file + ": " + e.getMessage(), e);
           } catch (Exception e) {
             lock.close();
             throw e;
@@ -105,8 +106,8 @@ public final class SqliteDatabase implements Database {
   }
 
   /**
-   * Begins to read the schema and to load the engine's library, beside whatever precedes the
-   * opening of a store. What may fail here is tried again, and told, by the opening.
+   * Starts to read the schema and to load the engine's library before a store is opened. {@link
+   * #open} repeats and reports a failure.
    */
   public static void prepare(Vertx vertx, String migrations) {
     vertx.executeBlocking(() -> Migrations.load(migrations), false);
@@ -120,7 +121,7 @@ public final class SqliteDatabase implements Database {
 
   private static Thread start(String name, Runnable work) {
     Thread thread = new Thread(work, name);
-    // Everything acknowledged is on disk, so a process may end without asking these threads.
+    // Acknowledged data is on disk, so a process may end without stopping these threads.
     thread.setDaemon(true);
     thread.start();
     return thread;
@@ -142,14 +143,14 @@ public final class SqliteDatabase implements Database {
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
   }
 
-  /** Nothing to hear: no other process can have the store open. */
+  /** Does nothing, because no other process can have the store open. */
   @Override
   public void listen(ChangeListener listener) {}
 
   /**
-   * The newest of all there is, see {@link #newTrailIdsSql}: the one writer commits in the order of
-   * the ids it hands out. What comes later is not settled, or a page that takes two queries would
-   * have the second's without what was committed before it.
+   * Returns the newest id, see {@link #newTrailIdsSql}: the one writer commits in the order of the
+   * ids. Later ids are not settled, because otherwise the second query of a page could miss commits
+   * from before it.
    */
   @Override
   public Future<Long> settledTrail(long enough) {
@@ -166,8 +167,7 @@ public final class SqliteDatabase implements Database {
   }
 
   /**
-   * Rows have the greatest id of all, but within a commit: what it has inserted so far is the last
-   * of the segments.
+   * The largest id belongs to a row, but within a commit the last inserted id is in the segments.
    */
   @Override
   public String newTrailIdsSql() {
@@ -187,7 +187,7 @@ public final class SqliteDatabase implements Database {
         checkpointer::logBytes);
   }
 
-  /** The process's own: no other keeps the rows. */
+  /** Returns the process's own clock, because no other process shares the rows. */
   @Override
   public String clockSql() {
     return CLOCK;

@@ -12,20 +12,20 @@ import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.util.LibraryLoaderUtil;
 
 /**
- * The engine's native library, which is unpacked into a file to load it from: into the folder for
- * temporary files, or, where that cannot be written or run from, beside the store. The file is gone
- * once it is loaded.
+ * The engine's native library, which is unpacked into a file to load it: into the folder for
+ * temporary files, or, if that is not writable or not executable, beside the store. The file is
+ * deleted after loading.
  *
- * <p>The driver can unpack it as well, but then reads both copies again, byte by byte, to compare
- * them, which takes a tenth of a start.
+ * <p>The driver can unpack it too, but then reads both copies again, byte by byte, to compare them,
+ * which takes a tenth of a start.
  */
 final class SqliteDriver {
   private static final Logger LOG = LoggerFactory.getLogger(SqliteDriver.class);
 
-  /** Where to unpack to, as the driver calls it; an operator may set it. */
+  /** The driver's setting for the folder to unpack into; an operator may set it. */
   private static final String FOLDER = "org.sqlite.tmpdir";
 
-  /** The folder in which the driver looks for an unpacked library; an operator may set it. */
+  /** The driver's setting for the folder of an unpacked library; an operator may set it. */
   private static final String UNPACKED = "org.sqlite.lib.path";
 
   private static volatile boolean isLoaded;
@@ -33,10 +33,10 @@ final class SqliteDriver {
   private SqliteDriver() {}
 
   /**
-   * Loads it once.
+   * Loads the library once.
    *
-   * @param beside where else it may be unpacked to
-   * @throws StoreRefused saying what to set when it can be loaded from nowhere
+   * @param beside another folder for unpacking it
+   * @throws StoreRefused if no folder works; the message says what to set
    */
   static void load(@Nullable Path beside) {
     if (!isLoaded) {
@@ -53,7 +53,7 @@ final class SqliteDriver {
         System.getProperty(UNPACKED) == null ? tryFrom(Path.of(temporary)) : tryLoading();
     if (refusal != null && beside != null && System.getProperty(FOLDER) == null) {
       LOG.info(
-          "the folder for temporary files, {}, cannot hold the store's library; it goes into {}",
+          "cannot unpack the store's library into the temporary folder {}; using {}",
           temporary,
           beside);
       refusal = tryFrom(beside);
@@ -61,9 +61,8 @@ final class SqliteDriver {
     if (refusal != null) {
       throw new StoreRefused(
           """
-          the store's library can be unpacked to, or run from, neither the folder for \
-          temporary files nor the data folder; start java with -D%s=FOLDER, one that can be \
-          written and is not mounted noexec (%s)\
+          cannot unpack and load the store's library in the temporary folder or the data folder; \
+          start java with -D%s=FOLDER, a writable folder that is not mounted noexec (%s)\
           """
               .formatted(FOLDER, refusal.getMessage()),
           refusal);
@@ -71,16 +70,16 @@ final class SqliteDriver {
     isLoaded = true;
   }
 
-  /** Null when it is loaded. */
+  /** Returns null if the library was loaded, otherwise the failure. */
   private static @Nullable Throwable tryFrom(Path folder) {
     String name = LibraryLoaderUtil.getNativeLibName();
     String resource = LibraryLoaderUtil.getNativeLibResourcePath() + '/' + name;
     try (InputStream packed = SQLiteJDBCLoader.class.getResourceAsStream(resource)) {
       if (packed == null) {
-        // A system that the driver has no library for: its own words say so.
+        // The driver has no library for this system; its own message says so.
         return tryLoading();
       }
-      // Of this user alone, so that nobody puts another library in its place.
+      // Only this user may write, so that nobody can replace the library.
       Path own = Files.createTempDirectory(folder, "bourse-sqlite");
       try {
         Files.copy(packed, own.resolve(name));
@@ -98,7 +97,9 @@ final class SqliteDriver {
 
   private static @Nullable Throwable tryLoading() {
     try {
-      return SQLiteJDBCLoader.initialize() ? null : new IllegalStateException("it does not load");
+      return SQLiteJDBCLoader.initialize()
+          ? null
+          : new IllegalStateException("the library does not load");
     } catch (Exception | LinkageError refused) {
       return refused;
     }

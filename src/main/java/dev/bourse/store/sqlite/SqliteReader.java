@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A thread that answers queries, each in a transaction of its own, so that it sees every commit
- * completed before it.
+ * that completed before.
  */
 final class SqliteReader implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(SqliteReader.class);
@@ -47,8 +47,8 @@ final class SqliteReader implements Runnable {
     List<Query<?>> taken = new ArrayList<>(1);
     while (inbox.take(taken, waiting -> 1, 1)) {
       Query<?> query = taken.remove(0);
-      counted.readWaited(System.nanoTime() - query.askedNanos);
-      query.reply.begins();
+      counted.recordReadWait(System.nanoTime() - query.askedNanos);
+      query.reply.recordStart();
       try {
         if (connection == null) {
           connection = SqliteConnection.forReading(file);
@@ -59,13 +59,13 @@ final class SqliteReader implements Runnable {
         query.reply.fail(
             environmental
                 ? new StoreUnavailable(
-                    "the store cannot be read", e, SqliteConnection.isFull(e), false)
+                    "cannot read from the store", e, SqliteConnection.isFull(e), false)
                 : e);
         if (environmental) {
           close();
         }
       } catch (Throwable t) {
-        // The mapper's own failure, an Error too, belongs to its caller and must not end the
+        // The mapper's own failure, including an Error, belongs to its caller and must not end the
         // thread.
         query.reply.fail(t);
       }
@@ -81,7 +81,7 @@ final class SqliteReader implements Runnable {
       try {
         open.close();
       } catch (SQLException e) {
-        log.warn("a connection to the store did not close", e);
+        log.warn("closing a connection to the store failed", e);
       }
     }
   }

@@ -12,8 +12,8 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * A store that nobody serves, for a command that reads it: queries run on the caller's thread, one
- * at a time, and nothing is written, not even beside it.
+ * Reads a store that is not in service, for a command: queries run on the caller's thread, one at a
+ * time, and no file is written.
  */
 public final class SqliteReading implements Database {
   private final Path file;
@@ -25,15 +25,15 @@ public final class SqliteReading implements Database {
   }
 
   /**
-   * Opens it.
+   * Opens a store.
    *
-   * @throws StoreRefused when it is not there or no store
+   * @throws StoreRefused if the file is missing or not a store
    */
   public static SqliteReading open(Path file) {
     try {
       return new SqliteReading(file, SqliteConnection.forReading(file));
     } catch (SQLException e) {
-      throw new StoreRefused("the store " + file + " cannot be read: " + e.getMessage(), e);
+      throw new StoreRefused("cannot read the store " + file + ": " + e.getMessage(), e);
     }
   }
 
@@ -49,7 +49,8 @@ public final class SqliteReading implements Database {
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-    return Future.failedFuture(new UnsupportedOperationException(file + " is only read"));
+    return Future.failedFuture(
+        new UnsupportedOperationException(file + " is open for reading only"));
   }
 
   @Override

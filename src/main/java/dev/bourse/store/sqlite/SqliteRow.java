@@ -5,7 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** The row a result set stands on. */
+/** The current row of a result set. */
 record SqliteRow(ResultSet result) implements Row {
 
   @Override
@@ -32,7 +32,7 @@ record SqliteRow(ResultSet result) implements Row {
   public byte @Nullable [] bytesOrNull(String column) {
     try {
       byte[] bytes = result.getBytes(position(column));
-      // The engine has no address for zero bytes, which the driver reads as null.
+      // The engine has no address for zero bytes, so the driver reads them as null.
       return bytes == null && !result.wasNull() ? new byte[0] : bytes;
     } catch (SQLException e) {
       throw unreadable(column, e);
@@ -40,9 +40,9 @@ record SqliteRow(ResultSet result) implements Row {
   }
 
   /**
-   * The value as it is stored, whatever its column was declared to hold.
+   * Returns the stored value, whatever the column's declared type.
    *
-   * @param column from 0
+   * @param column the index, from 0
    */
   @Nullable Object value(int column) throws SQLException {
     Object value = result.getObject(column + 1);

@@ -8,7 +8,7 @@ import io.vertx.core.Future;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Migrations over a connection, on the thread that asks: its futures are complete when given. */
+/** Runs migrations over a connection on the caller's thread; its futures are already complete. */
 record SqliteSchemaSession(SqliteConnection connection) implements SchemaSession {
 
   @Override
@@ -61,9 +61,9 @@ record SqliteSchemaSession(SqliteConnection connection) implements SchemaSession
   }
 
   /**
-   * The value of a future that is complete.
+   * Returns the value of a completed future.
    *
-   * @throws Exception what it failed with
+   * @throws Exception the failure of the future
    */
   static <T> T settled(Future<T> future) throws Exception {
     if (future.succeeded()) {

@@ -20,9 +20,8 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The whole of an embedded store. */
 public final class SqliteWholeStore implements WholeStore {
-  /** SQLite's code for pages that cannot be what it wrote. */
+  /** SQLite's code for corrupt pages. */
   private static final int CORRUPT = 11;
 
   private final Path file;
@@ -48,8 +47,8 @@ public final class SqliteWholeStore implements WholeStore {
    * Opens the store.
    *
    * @param migrations the class-path folder of the schema
-   * @throws StoreRefused when it is in use, or is not there and has to be
-   * @throws IOException when the lock's file or the schema cannot be read
+   * @throws StoreRefused if it is in use, or missing although it has to exist
+   * @throws IOException if the lock file or the schema cannot be read
    */
   public static SqliteWholeStore open(
       Path file, SqliteConfig config, String migrations, Clock clock, Purpose purpose)
@@ -57,7 +56,7 @@ public final class SqliteWholeStore implements WholeStore {
     Migrations schema = Migrations.load(migrations);
     boolean exists = Files.exists(file);
     if (!exists && purpose == Purpose.READ) {
-      throw new StoreRefused("there is no store " + file, null);
+      throw new StoreRefused("no store at " + file, null);
     }
     StoreLock lock = purpose == Purpose.LOOK ? null : StoreLock.take(file);
     try {
@@ -86,12 +85,12 @@ public final class SqliteWholeStore implements WholeStore {
     }
   }
 
-  /** Work on the connection. */
+  /** An action on the connection. */
   private interface Work<T> {
     T run() throws Exception;
   }
 
-  /** The same without a result. */
+  /** An action without a result. */
   private interface Step {
     void run() throws Exception;
   }
@@ -113,7 +112,7 @@ public final class SqliteWholeStore implements WholeStore {
   }
 
   private static RuntimeException failed(Path file, Exception e) {
-    String message = "the store " + file + " cannot be used: " + e.getMessage();
+    String message = "cannot use the store " + file + ": " + e.getMessage();
     return e instanceof SQLException sql && SqliteConnection.isEnvironmental(sql)
         ? new StoreUnavailable(message, e)
         : new StoreRefused(message, e);
@@ -199,7 +198,7 @@ public final class SqliteWholeStore implements WholeStore {
     }
   }
 
-  /** This engine lets any column hold anything, so each value is looked at. */
+  /** Checks each value, because this engine accepts any value in any column. */
   private static List<@Nullable Object> values(StoredTable table, long number, SqliteRow row)
       throws SQLException {
     List<@Nullable Object> values = new ArrayList<>(table.columns().size());
@@ -220,7 +219,7 @@ public final class SqliteWholeStore implements WholeStore {
     return values;
   }
 
-  /** SQLite reads every page of every table and index, and compares them; see its own manual. */
+  /** Runs SQLite's own check, which reads every page of every table and index and compares them. */
   @Override
   public Examination examine() {
     List<String> seen = new ArrayList<>();
@@ -235,7 +234,7 @@ public final class SqliteWholeStore implements WholeStore {
                       .formatted(
                           log.commits(),
                           log.frames(),
-                          log.isTailTorn() ? "; the last one is in pieces and not counted" : ""));
+                          log.isTailTorn() ? "; the last one is incomplete and not counted" : ""));
         });
     run(() -> examinePages(seen, faults));
     return new Examination(seen, faults);
@@ -255,13 +254,14 @@ public final class SqliteWholeStore implements WholeStore {
       if (references.isEmpty()) {
         seen.add("references between tables: all lead to rows");
       } else {
-        faults.add("references between tables: %d lead nowhere".formatted(references.size()));
+        faults.add(
+            "references between tables: %d lead to missing rows".formatted(references.size()));
       }
     } catch (SQLException e) {
       if ((e.getErrorCode() & 0xff) != CORRUPT) {
         throw e;
       }
-      faults.add("pages: they cannot all be read: " + e.getMessage());
+      faults.add("pages: some cannot be read: " + e.getMessage());
     }
   }
 
@@ -278,7 +278,7 @@ public final class SqliteWholeStore implements WholeStore {
     run(
         () -> {
           connection.execute("BEGIN IMMEDIATE");
-          // A row may refer to a later one of its own table.
+          // A row may refer to a later row of its own table.
           connection.execute("PRAGMA defer_foreign_keys = ON");
         });
   }
@@ -300,7 +300,7 @@ public final class SqliteWholeStore implements WholeStore {
           throw failed(file, e);
         }
         throw new StoreRefused(
-            "row %s of table %s is refused: %s"
+            "row %s of table %s was rejected: %s"
                 .formatted(firstRow + i, table.name(), e.getMessage()),
             e);
       }
@@ -329,7 +329,7 @@ public final class SqliteWholeStore implements WholeStore {
     try {
       held.close();
     } catch (IOException e) {
-      throw new StoreUnavailable("the lock of the store " + file + " does not close", e);
+      throw new StoreUnavailable("cannot release the lock of the store " + file, e);
     }
   }
 }

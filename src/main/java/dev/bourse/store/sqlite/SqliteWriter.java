@@ -17,28 +17,28 @@ import org.slf4j.LoggerFactory;
 import org.sqlite.SQLiteException;
 
 /**
- * The one thread that writes. It takes the commits that wait, stores them in one transaction with
- * one flush to disk, and then answers them.
+ * The one thread that writes. It takes waiting commits, stores them in one transaction with one
+ * flush to disk, and then answers them.
  *
- * <p>A commit that fails undoes only itself. Savepoints would do that at a cost on every commit, so
- * the batch first runs without: when the first statement of a commit fails it has changed nothing,
- * which is how a lost compare-and-set ends. Only when a later statement fails is the batch rolled
- * back and run again with a savepoint for each commit.
+ * <p>A failed commit rolls back only itself. Savepoints would do that at a cost for every commit,
+ * so the batch first runs without them: if the first statement of a commit fails, it has changed
+ * nothing, which is how a lost compare-and-set ends. Only if a later statement fails is the batch
+ * rolled back and run again with a savepoint per commit.
  */
 final class SqliteWriter implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(SqliteWriter.class);
 
-  /** Past this many, sharing the flush among more gains nothing and the first ones wait longer. */
+  /** Beyond this number, sharing the flush gains nothing and the first commits wait longer. */
   private static final int BATCH_COMMITS = 256;
 
-  /** Fewer share a flush badly. */
+  /** A smaller batch makes poor use of a flush. */
   private static final int FULL_BATCH = 32;
 
-  /** Keeps the transaction, and the wait of the commits in it, to some tens of milliseconds. */
+  /** Limits the transaction, and the wait of its commits, to some tens of milliseconds. */
   private static final int BATCH_STATEMENTS = 4_096;
 
   record Commit(List<Statement> statements, BatchedPromise<@Nullable Void> reply) {
-    /** What counts against the queue: at least one, for an empty commit takes a place too. */
+    /** Returns its weight in the queue, at least one because an empty commit takes a slot too. */
     int weight() {
       return Math.max(1, statements.size());
     }
@@ -52,7 +52,7 @@ final class SqliteWriter implements Runnable {
   private @Nullable SqliteConnection connection;
   private boolean failing;
 
-  /** Set while a transaction's end is written and flushed. */
+  /** True while a transaction's end is written and flushed. */
   private boolean committing;
 
   SqliteWriter(
@@ -70,14 +70,12 @@ final class SqliteWriter implements Runnable {
     this.connection = SqliteConnection.forWriting(file, maxFileBytes);
   }
 
-  /**
-   * Brings the schema up to date. Only before {@link #run}; when it fails the connection is closed.
-   */
+  /** Brings the schema up to date. Call it before {@link #run}; a failure closes the connection. */
   void migrate(Migrations schema, Clock clock) throws Exception {
     SqliteConnection open = Objects.requireNonNull(connection, "opened by the constructor");
     try {
-      // The steps are flushed with the first commit that is acknowledged. A power failure before it
-      // undoes the last of them, each whole, and the next start carries them out again.
+      // The migrations are flushed with the first acknowledged commit. A power failure before that
+      // rolls back the last of them, each as a whole, and the next start applies them again.
       open.execute("PRAGMA synchronous = NORMAL");
       SqliteSchemaSession.settled(schema.applyOrServe(new SqliteSchemaSession(open), clock));
       open.execute("PRAGMA synchronous = FULL");
@@ -92,11 +90,11 @@ final class SqliteWriter implements Runnable {
     List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
     List<BatchedPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
     while (inbox.take(batch, SqliteWriter::batchOf, BATCH_STATEMENTS)) {
-      batch.forEach(commit -> commit.reply.begins());
+      batch.forEach(commit -> commit.reply.recordStart());
       try {
         store(batch);
       } catch (Throwable t) {
-        // An Error (out of memory, say) must not end the only writer either.
+        // An Error, for example out of memory, must not end the only writer either.
         batchFailed(batch, t);
       }
       batch.forEach(commit -> replies.add(commit.reply));
@@ -108,9 +106,9 @@ final class SqliteWriter implements Runnable {
   }
 
   /**
-   * Half of the commits that wait, where those are many: while these are stored, the callers of the
-   * half before are answered and ask again. Were all taken, callers and writer would wait for each
-   * other by turns; measured, a tenth slower.
+   * Returns half of a large queue: while these commits are stored, the callers of the previous half
+   * are answered and send new ones. If all were taken, callers and writer would wait for each other
+   * in turns; measured, that is a tenth slower.
    */
   private static int batchOf(int waiting) {
     return Math.min(BATCH_COMMITS, Math.max(FULL_BATCH, waiting / 2));
@@ -125,40 +123,38 @@ final class SqliteWriter implements Runnable {
     open.execute("BEGIN IMMEDIATE");
     if (!runBare(open, batch)) {
       open.rollback();
-      counted.rerun();
+      counted.recordRerun();
       open.execute("BEGIN IMMEDIATE");
       runWithSavepoints(open, batch);
     }
     committing = true;
     open.execute("COMMIT");
     committing = false;
-    counted.stored(batch.size(), System.nanoTime() - begun);
+    counted.recordStored(batch.size(), System.nanoTime() - begun);
     if (failing) {
       failing = false;
       log.info("the store {} accepts commits again", file);
     }
   }
 
-  /** After the answers, which need not wait for it. */
+  /** Runs after the answers, so that they do not wait for it. */
   private void keepLogShort(List<Commit> batch) {
     try {
       if (connection != null) {
         checkpointer.copyRest(connection);
       }
     } catch (SQLException e) {
-      // Nothing is lost: the log keeps what was not copied, and the other thread tells why it
-      // fails.
-      log.debug("the rest of the log of the store {} was not copied", file, e);
+      // The log keeps uncopied pages, so no data is lost, and the other thread logs why it fails.
+      log.debug("could not copy the rest of the log of store {}", file, e);
     }
     checkpointer.committed(batch.stream().mapToInt(Commit::weight).sum());
   }
 
   /**
-   * False when a commit failed and left changes behind, so that all must run again.
+   * Returns false if a commit failed after it had made changes, so that all must run again.
    *
-   * <p>Who arrives meanwhile waits for the next batch. To let them join was measured as slower: all
-   * callers then come to be in one batch, and the writer waits for them while they are answered, as
-   * they wait for it.
+   * <p>New commits wait for the next batch. Letting them join was measured as slower: all callers
+   * end up in one batch, and callers and writer wait for each other in turns.
    */
   private static boolean runBare(SqliteConnection connection, List<Commit> batch)
       throws SQLException {
@@ -183,10 +179,10 @@ final class SqliteWriter implements Runnable {
   }
 
   /**
-   * Sets the commit's reply. The position of the statement that failed; -1 when none did. A
-   * statement that fails with an error leaves no change itself, one that fails its guard may.
+   * Runs a commit and sets its reply. Returns the position of the failed statement, or -1. A
+   * statement that fails with an error leaves no change; one that fails its guard may.
    *
-   * @throws SQLException when the environment failed rather than the commit
+   * @throws SQLException if the environment failed and not the commit
    */
   private static int runUntilFailure(SqliteConnection connection, Commit commit)
       throws SQLException {
@@ -215,22 +211,23 @@ final class SqliteWriter implements Runnable {
   }
 
   /**
-   * A new connection, with the next batch, sees nothing of this one and writes over what there is
-   * of it. Only when that does not happen any more in this process, the next one may find it.
+   * Handles a failed batch. The next batch uses a new connection, which does not see this
+   * transaction and overwrites it. Only if this process writes no further batch may the next
+   * process find it.
    */
   private void batchFailed(List<Commit> batch, Throwable cause) {
     boolean mayBeStored = committing && mayBeWhole(cause);
     if (mayBeStored) {
-      counted.unknown();
+      counted.recordUnknown();
     } else {
-      counted.failed();
+      counted.recordFailure();
     }
     committing = false;
     for (Commit commit : batch) {
-      // One that failed by itself would have failed in a batch that is stored, too.
+      // A commit that failed by itself would also have failed in a stored batch.
       commit.reply.fail(
           new StoreUnavailable(
-              "the store cannot be written",
+              "cannot write to the store",
               cause,
               SqliteConnection.isFull(cause),
               mayBeStored && commit.reply.failure() == null));
@@ -238,7 +235,7 @@ final class SqliteWriter implements Runnable {
     if (!failing) {
       failing = true;
       log.error(
-          "the store {} cannot be written; {} of {} commits is stored",
+          "cannot write to the store {}; stored: {} of {} commits",
           file,
           mayBeStored ? "all or nothing" : "nothing",
           batch.size(),
@@ -250,15 +247,15 @@ final class SqliteWriter implements Runnable {
       try {
         broken.close();
       } catch (SQLException e) {
-        log.warn("a connection to the store did not close", e);
+        log.warn("closing a connection to the store failed", e);
       }
     }
   }
 
   /**
-   * Whether a transaction whose end failed so may be whole in the log all the same. The frame that
-   * commits it is the last to be written: when writing fails, it is not there. But a flush may fail
-   * of what reaches the disk later, and so may what is done after the flush.
+   * Returns whether a transaction whose end failed may still be complete in the log. The frame that
+   * commits it is written last, so a failed write means that it is missing. But the flush may fail
+   * after the data has reached the disk, and so may any later step.
    */
   private static boolean mayBeWhole(Throwable cause) {
     return !(cause instanceof SQLiteException engine)
@@ -268,7 +265,9 @@ final class SqliteWriter implements Runnable {
         };
   }
 
-  /** Moves the log into the database file and closes. Only after {@link #run} has returned. */
+  /**
+   * Moves the log into the database file and closes. Call it only after {@link #run} has returned.
+   */
   void close() throws SQLException {
     if (connection != null) {
       connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -13,13 +13,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The right to be the one process that opens a store, held as an operating-system lock on a file
- * beside it; it ends with the process, however that ends.
+ * The exclusive right of one process to open a store: an operating-system lock on a file beside it,
+ * which ends with the process.
  */
 final class StoreLock implements AutoCloseable {
   /**
-   * What this process holds. On POSIX systems closing any channel of a file gives up the process's
-   * locks on it, so a second attempt must be turned away before it opens one.
+   * The locks of this process. On POSIX systems, closing any channel of a file releases the
+   * process's locks on it, so a second attempt must be rejected before it opens one.
    */
   private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
@@ -32,14 +32,15 @@ final class StoreLock implements AutoCloseable {
   }
 
   /**
-   * Takes the lock, and leaves this process's id in the file for whoever is refused.
+   * Acquires the lock, and writes this process's id into the file for the message to rejected
+   * processes.
    *
-   * @throws StoreInUse when the store is already open, saying by which process
+   * @throws StoreInUse if the store is already open; the message names the process
    */
   static StoreLock take(Path store) throws IOException {
     Path folder = store.toAbsolutePath().getParent();
     if (folder == null) {
-      throw new StoreRefused("the store " + store + " has no folder to be in", null);
+      throw new StoreRefused("the path of the store " + store + " has no parent folder", null);
     }
     PrivateFile.createFolders(folder);
     Path path = folder.toRealPath().resolve(store.getFileName() + ".lock");

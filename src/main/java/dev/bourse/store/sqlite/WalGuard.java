@@ -13,9 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the write-ahead log that the last process left behind, before SQLite does: SQLite ends
- * it at the first frame that is not sound, and what was committed behind that is gone without a
- * word.
+ * Checks the write-ahead log that the last process left, before SQLite does. SQLite ends the log at
+ * the first unsound frame and silently drops the commits after it.
  */
 final class WalGuard {
   private static final Logger LOG = LoggerFactory.getLogger(WalGuard.class);
@@ -23,23 +22,25 @@ final class WalGuard {
   private final Path store;
   private final Path wal;
 
-  /** Of a store that this process has the lock of and has not opened. */
+  /**
+   * @param store a store that this process has locked and not opened
+   */
   WalGuard(Path store) {
     this.store = store;
     this.wal = store.resolveSibling(store.getFileName() + "-wal");
   }
 
-  /** What the log holds; null when there is none, or nothing in it. */
+  /** Returns the scan of the log; null if there is none or it is empty. */
   @Nullable WalScan scan() throws IOException {
     return Files.exists(wal) ? WalScan.read(wal) : null;
   }
 
   /**
-   * Lets SQLite open the store, or not.
+   * Checks whether SQLite may open the store.
    *
-   * @param acceptedDamage the name of a damage the operator accepts: what was committed behind it
-   *     is given up, and the log is copied aside first
-   * @throws StoreRefused when commits would be lost that nobody has given up
+   * @param acceptedDamage the name of a damage that the operator accepts: the commits after it are
+   *     discarded, and the log is copied aside first
+   * @throws StoreRefused if commits would be lost without the operator's consent
    */
   void check(String acceptedDamage) throws IOException {
     WalScan found = scan();
@@ -49,16 +50,16 @@ final class WalGuard {
     if (found.frames() > 0 && (!Files.exists(store) || Files.size(store) == 0)) {
       throw StoreRefused.of(
           """
-          there is a log %s of %s transactions but no store %s to which it belongs; put that \
-          back, or move the log away to begin anew\
+          there is a log %s of %s transactions but no store %s for it; restore the store, or move \
+          the log away to start with an empty one\
           """,
           wal, found.commits(), store);
     }
     if (found.isTailTorn()) {
       LOG.warn(
           """
-          the last transaction in {} is not whole, from frame {} on, as when power fails; it \
-          was acknowledged to nobody unless the disk lost what it had flushed\
+          the last transaction in {} is incomplete from frame {} on, as after a power failure; it \
+          was not acknowledged unless the disk lost flushed data\
           """,
           wal,
           found.badFrame());
@@ -67,19 +68,18 @@ final class WalGuard {
       return;
     }
     if (!acceptedDamage.equals(found.name())) {
-      throw new StoreRefused(told(found), null);
+      throw new StoreRefused(describe(found), null);
     }
     giveUp(found);
   }
 
-  /** What an operator has to know of a damage. */
-  String told(WalScan damage) {
+  /** Describes a damage to an operator. */
+  String describe(WalScan damage) {
     return """
-    the log of the store %s is damaged: %s of %s is not what was written. What is sound ends \
-    with %s; behind that are %s frames with %s transactions that were committed, each of one \
-    or more writes, and would be lost. Restore the data folder from a backup, and have the \
-    disk looked at. To go on without them, start once with --set store.accept-wal-damage=%s; \
-    the log is kept as %s\
+    the log of the store %s is damaged: %s of %s differs from the data that was written. The sound \
+    part ends with %s; %s frames with %s committed transactions of one or more writes after it \
+    would be lost. Restore the data folder from a backup, and check the disk. To continue without \
+    those transactions, start once with --set store.accept-wal-damage=%s; the log is kept as %s\
     """
         .formatted(
             store,
@@ -99,8 +99,8 @@ final class WalGuard {
   }
 
   /**
-   * Cuts the log behind what SQLite recovers. Left as it is, the lost frames would lie behind the
-   * next ones to be written and look like a damage of those.
+   * Cuts the log after the part that SQLite recovers. Otherwise the lost frames would follow the
+   * next written ones and look like a damage of those.
    */
   private void giveUp(WalScan damage) throws IOException {
     Path aside = aside(damage);
@@ -122,7 +122,7 @@ final class WalGuard {
       damaged.force(true);
     }
     LOG.warn(
-        "{} frames with {} transactions of {} are given up, as the setting says; they are kept in"
+        "discarded {} frames with {} transactions of {} because the setting accepts it; a copy is in"
             + " {}",
         damage.framesLost(),
         damage.commitsLost(),

@@ -11,34 +11,32 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads SQLite's write-ahead log as SQLite does when it recovers it, and further: past the first
- * frame that is not sound, where SQLite stops without a word and forgets all that was committed
- * after it.
+ * Reads SQLite's write-ahead log as SQLite does in recovery, and further: past the first unsound
+ * frame, where SQLite stops silently and drops all later commits.
  *
- * <p>The form is that of "Database File Format", section 4, "The Write-Ahead Log": a header of 32
- * bytes, which names the page's size, two salts and a checksum of itself, and frames of 24 bytes
- * and a page each. A frame tells its page's number; the file's size in pages if a transaction is
- * committed with it, else 0; the header's salts; and a checksum that runs on from the one of the
- * frame before. Each time the log begins anew it gets other salts, so what an earlier round left in
- * the file is told apart.
+ * <p>The format is that of "Database File Format", section 4, "The Write-Ahead Log": a header of 32
+ * bytes, which contains the page size, two salts and its own checksum, and frames of 24 bytes and a
+ * page each. A frame contains its page's number; the file's size in pages if it commits a
+ * transaction, else 0; the header's salts; and a checksum that continues the previous frame's. The
+ * log gets other salts each time it restarts, so frames of an earlier round are recognizable.
  *
- * <p>What follows an unsound frame tells damage from the end of a process or of power. With {@code
- * synchronous=FULL} a transaction's frames are written only after those of the one before are
- * flushed. So a crash leaves one transaction in pieces, the last one; and a later one rolled back
- * or cut short may have left frames behind it that end with a commit, or with none. But a commit,
- * and <em>then</em> a frame whose checksum runs on from it, was written after the commit was
- * flushed: that the frames before it are no longer sound is no crash's doing. When it is the last
- * or the only transaction that is hurt, nobody can tell; that is {@link #isTailTorn}.
+ * <p>The frames after an unsound one distinguish damage from a crash or power failure. With {@code
+ * synchronous=FULL}, a transaction's frames are written only after those of the previous one are
+ * flushed. So a crash leaves at most one incomplete transaction, the last one. A later transaction
+ * that was rolled back or cut off may have left frames after it, with or without a commit. But a
+ * commit <em>followed by</em> a frame whose checksum continues from it was flushed: if frames
+ * before it are unsound, no crash can have caused that. If only the last or the only transaction is
+ * damaged, the cause cannot be determined; that is {@link #isTailTorn}.
  *
- * @param frames all of these salts that SQLite recovers, up to the last commit
- * @param commits how many transactions those are
- * @param badFrame the first that is not sound, from 1; 0 when the header itself is not
- * @param framesLost frames of these salts behind the last commit, the unsound one included
- * @param commitsLost how many of them end a transaction
- * @param isDamaged whether something was committed behind the unsound one, so that SQLite would
- *     lose it
- * @param goodBytes how much of the file SQLite recovers
- * @param name this damage's and no other's
+ * @param frames frames of these salts that SQLite recovers, up to the last commit
+ * @param commits the number of their transactions
+ * @param badFrame the first unsound frame, from 1; 0 if the header itself is unsound
+ * @param framesLost frames of these salts after the last commit, including the unsound one
+ * @param commitsLost the number of transactions that end in them
+ * @param isDamaged whether a transaction was committed after the unsound frame, so that SQLite
+ *     would lose it
+ * @param goodBytes how many bytes of the file SQLite recovers
+ * @param name a unique name of this damage
  */
 record WalScan(
     long frames,
@@ -61,12 +59,12 @@ record WalScan(
   private static final VarHandle BIG =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
-  /** Whether a transaction is there that is not whole, as the end of power leaves one. */
+  /** Returns whether the last transaction is incomplete, as after a power failure. */
   boolean isTailTorn() {
     return !isDamaged && commitsLost > 0;
   }
 
-  /** Reads a log; null when it has no frame. Memory is constant. */
+  /** Reads a log in constant memory; returns null if it has no frame. */
   static @Nullable WalScan read(Path wal) throws IOException {
     try (FileChannel channel = FileChannel.open(wal, StandardOpenOption.READ)) {
       byte[] header = new byte[HEADER_BYTES];
@@ -97,12 +95,12 @@ record WalScan(
     private final byte[] header;
     private final byte[] frame;
 
-    /** In which order the checksum takes the bytes of a number: that of the writer's machine. */
+    /** The byte order of the checksum's numbers, which is that of the writer's machine. */
     private final VarHandle order;
 
     private final boolean isHeaderSound;
 
-    // The checksum that runs on, and where it stands after the sound frames.
+    // The running checksum, and its value after the sound frames.
     private int sum0;
     private int sum1;
 
@@ -148,7 +146,8 @@ record WalScan(
     }
 
     /**
-     * Whether the frame's checksum runs on from where the sums stand; they go on from what it says.
+     * Returns whether the frame's checksum continues the sums, and continues the sums from its
+     * value.
      */
     private boolean runsOn() {
       add(frame, 0, 8);
@@ -203,10 +202,10 @@ record WalScan(
     }
 
     /**
-     * A frame that SQLite does not reach.
+     * Counts a frame that SQLite does not reach.
      *
-     * @param isBehindCommit whether the one before was of this round and ended a transaction
-     * @return the same of this one
+     * @param isBehindCommit whether the previous frame was of this round and ended a transaction
+     * @return the same for this frame
      */
     private boolean unsound(boolean isSound, boolean isOfThisRound, boolean isBehindCommit) {
       if (!isOfThisRound) {

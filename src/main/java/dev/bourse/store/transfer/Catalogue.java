@@ -12,11 +12,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Collects what an engine's catalogue tells, and puts the tables in an order in which each comes
- * after those it refers to; among equals by name, so that every engine has the same order.
+ * Collects the contents of an engine's catalogue and orders the tables so that each comes after
+ * those it refers to; otherwise by name, so that every engine has the same order.
  */
 public final class Catalogue {
-  /** Belongs to the engine, not to the rows kept: its digests are of this engine's texts. */
+  /** The engine's own table, which is not moved: its digests are of this engine's texts. */
   public static final String MIGRATION = "migration";
 
   private final TreeMap<String, List<Column>> columns = new TreeMap<>();
@@ -24,11 +24,11 @@ public final class Catalogue {
   private final Map<String, Set<String>> references = new TreeMap<>();
 
   /**
-   * Adds a column that the engine's catalogue names.
+   * Adds a column of the catalogue.
    *
-   * @param type the type as the engine names it
-   * @param keyPosition the column's place in the primary key from 1, or 0
-   * @throws StoreRefused when no moved file could hold the type
+   * @param type the engine's name of the type
+   * @param keyPosition the column's position in the primary key from 1, or 0
+   * @throws StoreRefused if an export cannot contain the type
    */
   public void addColumn(String table, String column, String type, int keyPosition) {
     columns.computeIfAbsent(table, t -> new ArrayList<>());
@@ -55,9 +55,9 @@ public final class Catalogue {
   }
 
   /**
-   * The tables in their order, without {@link #MIGRATION}.
+   * Returns the ordered tables, without {@link #MIGRATION}.
    *
-   * @throws StoreRefused when tables refer to each other in a circle
+   * @throws StoreRefused if tables refer to each other in a circle
    */
   public List<StoredTable> tables() {
     columns.remove(MIGRATION);
@@ -68,7 +68,7 @@ public final class Catalogue {
       for (String name : columns.keySet()) {
         Set<String> wanted = new TreeSet<>(references.getOrDefault(name, Set.of()));
         wanted.removeAll(placed);
-        // A row may refer to another of its own table.
+        // A row may refer to another row of its own table.
         wanted.remove(name);
         if (wanted.isEmpty() && placed.add(name)) {
           ordered.add(table(name));

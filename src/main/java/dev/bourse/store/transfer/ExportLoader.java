@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Fills an empty store from an export: with all of it, or with nothing. */
+/** Fills an empty store from an export, completely or not at all. */
 public final class ExportLoader {
-  /** A statement's worth: enough that its cost is the rows', little enough to be held at once. */
+  /** Rows per statement: enough to make its overhead negligible, few enough to hold in memory. */
   private static final int BATCH_ROWS = 1_000;
 
   /** Roughly bounds the memory of a batch of long rows: characters and bytes of its values. */
@@ -31,10 +31,10 @@ public final class ExportLoader {
   /**
    * Migrates the store and fills it, in one transaction.
    *
-   * @param store opened to fill
-   * @return the tables' sums, as the file has them
-   * @throws StoreRefused when the store has rows, or is of another version than the file
-   * @throws ExportFault when the file is not whole and unchanged, or not of this store's tables
+   * @param store a store opened to fill
+   * @return the tables' sums from the file
+   * @throws StoreRefused if the store has rows, or another version than the file
+   * @throws ExportFault if the file is incomplete or altered, or has other tables than this store
    */
   public static List<TableSum> load(WholeStore store, ExportReader reader, RowProgress progress)
       throws IOException {

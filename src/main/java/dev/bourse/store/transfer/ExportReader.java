@@ -23,8 +23,8 @@ import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what {@link ExportWriter} wrote, one line at a time, and finds out on the way whether it is
- * whole and unchanged. Any fault ends the reading with an {@link ExportFault}.
+ * Reads a file of {@link ExportWriter}, line by line, and checks that it is complete and unchanged.
+ * Any fault ends the reading with an {@link ExportFault}.
  */
 public final class ExportReader implements AutoCloseable {
   private static final int BUFFER_BYTES = 1 << 16;
@@ -54,7 +54,7 @@ public final class ExportReader implements AutoCloseable {
     this.in = in;
     JsonObject first = read("no header");
     if (!(first.getValue("bourse_export") instanceof Integer format)) {
-      throw fault("is not an export of bourse: line 1 is no header");
+      throw fault("is not an export of bourse: line 1 is not a header");
     }
     if (format != ExportWriter.FORMAT) {
       throw fault("has format " + format + "; this program reads format " + ExportWriter.FORMAT);
@@ -67,7 +67,7 @@ public final class ExportReader implements AutoCloseable {
   /**
    * Opens a file, compressed or not, and reads its header.
    *
-   * @throws IOException when it cannot be read, or has no header this program understands
+   * @throws IOException if it cannot be read or its header is not valid
    */
   public static ExportReader open(Path path) throws IOException {
     BufferedInputStream raw = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
@@ -89,7 +89,7 @@ public final class ExportReader implements AutoCloseable {
     }
   }
 
-  /** The schema's version the rows are of. */
+  /** Returns the schema version of the rows. */
   public int version() throws ExportFault {
     if (header.getValue("schema") instanceof Integer version) {
       return version;
@@ -97,7 +97,7 @@ public final class ExportReader implements AutoCloseable {
     throw fault("has a header without the schema's version");
   }
 
-  /** The tables the header announces. */
+  /** Returns the tables that the header lists. */
   public List<String> tables() throws ExportFault {
     List<String> names = new ArrayList<>();
     if (header.getValue("tables") instanceof JsonArray announced) {
@@ -108,7 +108,8 @@ public final class ExportReader implements AutoCloseable {
   }
 
   /**
-   * Goes to the next table, after the last one's rows; its name, null when the file is at its end.
+   * Advances to the next table, after the last row of the previous one. Returns its name, or null
+   * at the end of the file.
    */
   @Nullable String nextTable() throws IOException {
     JsonObject next = read("the end is missing");
@@ -146,17 +147,17 @@ public final class ExportReader implements AutoCloseable {
     }
   }
 
-  /** Whether the table has exactly these columns. */
+  /** Returns whether the table has exactly these columns. */
   boolean hasColumnsOf(StoredTable known) {
     return columns.encode().equals(ExportWriter.columns(known).encode());
   }
 
-  /** How many rows the table announces. */
+  /** Returns the number of rows that the table's line declares. */
   long total() {
     return total;
   }
 
-  /** The next row of a table, by column; null after the last one, when its sum was right. */
+  /** Returns the next row of a table, by column; null after the last one, if its sum is right. */
   @Nullable List<@Nullable Object> nextRow(StoredTable known) throws IOException {
     JsonObject next = read("the end is missing");
     long number = taker.rows() + 1;
@@ -166,12 +167,12 @@ public final class ExportReader implements AutoCloseable {
       rowsRead += sum.rows();
       return null;
     }
-    if (!(next.getValue("row") instanceof Number told)
+    if (!(next.getValue("row") instanceof Number actual)
         || !(next.getValue("values") instanceof JsonArray values)) {
-      throw fault(damaged(number) + ": line " + lines + " is no row");
+      throw fault(damaged(number) + ": line " + lines + " is not a row");
     }
-    if (told.longValue() != number) {
-      throw fault(damaged(number) + ": row " + told + " is in its place");
+    if (actual.longValue() != number) {
+      throw fault(damaged(number) + ": row " + actual + " is in its place");
     }
     byte[] canonical = TableSum.canonical(values);
     if (!TableSum.crc32(canonical).equals(next.getValue("crc32"))) {
@@ -181,13 +182,13 @@ public final class ExportReader implements AutoCloseable {
     return values(known, number, values);
   }
 
-  private void check(JsonObject told, TableSum found) throws ExportFault {
-    if (!(told.getValue("rows") instanceof Number rows) || rows.longValue() != found.rows()) {
+  private void check(JsonObject declared, TableSum found) throws ExportFault {
+    if (!(declared.getValue("rows") instanceof Number rows) || rows.longValue() != found.rows()) {
       throw fault(
           "is damaged: table %s has %s rows, %s were exported"
-              .formatted(table, found.rows(), told.getValue("rows")));
+              .formatted(table, found.rows(), declared.getValue("rows")));
     }
-    if (!found.sha256().equals(told.getValue("sha256"))) {
+    if (!found.sha256().equals(declared.getValue("sha256"))) {
       throw fault("is damaged: the rows of table " + table + " have another checksum");
     }
   }
@@ -223,9 +224,9 @@ public final class ExportReader implements AutoCloseable {
     }
   }
 
-  /** The sum of the table whose last row was read. */
+  /** Returns the sum of the table whose last row was read. */
   TableSum sum() {
-    return Objects.requireNonNull(sum, "rows are left to be read");
+    return Objects.requireNonNull(sum, "the table has unread rows");
   }
 
   private String damaged(long number) {
@@ -259,12 +260,12 @@ public final class ExportReader implements AutoCloseable {
     } catch (DecodeException | ClassCastException e) {
       throw fault(
           lines == 1
-              ? "is not an export of bourse: line 1 is no header"
+              ? "is not an export of bourse: line 1 is not a header"
               : "is damaged " + where() + ": line " + lines + " is not JSON");
     }
   }
 
-  /** Reads up to a line feed; false when the file ends before one. */
+  /** Reads up to a line feed; returns false if the file ends before one. */
   private boolean readLine() throws IOException {
     while (true) {
       for (int i = position; i < limit; i++) {

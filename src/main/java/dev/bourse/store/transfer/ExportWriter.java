@@ -15,17 +15,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Writes all rows of a store as lines of JSON that any engine's store can be filled from.
+ * Writes all rows of a store as lines of JSON, from which a store of any engine can be filled.
  *
  * <p>The first line is a header. Each table has a line with its columns, a line for each row with
  * its number and CRC-32, and a line with its {@link TableSum}. The last line has the totals; a file
- * without it was cut short.
+ * without it is incomplete.
  */
 public final class ExportWriter {
-  /** Changes when a reader of the format before could not read it. */
+  /** Raised with each change that older readers cannot read. */
   static final int FORMAT = 1;
 
-  /** Far beyond any row of the product; a reader holds one line at a time in memory. */
+  /** Far larger than any row; a reader holds one line at a time in memory. */
   static final int MAX_LINE_BYTES = 64 << 20;
 
   private final OutputStream out;
@@ -37,9 +37,9 @@ public final class ExportWriter {
   /**
    * Writes a store that was opened to read; does not close the stream.
    *
-   * @param out buffered
+   * @param out a buffered stream
    * @return the sums of the tables, in the order of the file
-   * @throws StoreRefused when the store is not at this program's version
+   * @throws StoreRefused if the store is not at this program's version
    */
   public static List<TableSum> write(
       WholeStore store, OutputStream out, Clock clock, RowProgress progress) throws IOException {
@@ -97,7 +97,7 @@ public final class ExportWriter {
     return sum;
   }
 
-  /** Names and kinds, in the order of the values. */
+  /** Returns names and kinds, in the order of the values. */
   static JsonObject columns(StoredTable table) {
     JsonObject columns = new JsonObject();
     for (Column column : table.columns()) {

@@ -1,6 +1,6 @@
 package dev.bourse.store.transfer;
 
-/** Is told how far a table is: after each row, so it had better be quick. */
+/** Receives the progress of a table. Called after each row, so it must be fast. */
 @FunctionalInterface
 public interface RowProgress {
   void at(String table, long done, long total);

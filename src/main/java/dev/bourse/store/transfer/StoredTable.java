@@ -4,19 +4,18 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A table as the engine's catalogue tells it.
+ * A table in the engine's catalogue.
  *
- * @param columns by name, so that every engine has them in the same order
- * @param key the columns that order its rows: the primary key's, all columns when there is none
+ * @param columns columns by name, so that every engine has the same order
+ * @param key the columns that order the rows: the primary key, or all columns if there is none
  */
 public record StoredTable(String name, List<Column> columns, List<Column> key) {
-  /** What a column holds. */
   public enum Kind {
     TEXT,
     INTEGER,
     BYTES;
 
-    /** Whether a value, or null, is what such a column holds: String, Long or byte[]. */
+    /** Returns whether the column can hold a value: String, Long, byte[] or null. */
     public boolean accepts(Object value) {
       return switch (this) {
         case TEXT -> value instanceof String;
@@ -26,9 +25,9 @@ public record StoredTable(String name, List<Column> columns, List<Column> key) {
     }
   }
 
-  /** A column that is stored; one the engine computes is not told. */
+  /** A stored column; computed columns are excluded. */
   public record Column(String name, Kind kind) {
-    /** Its name as SQL. */
+    /** Returns its name, quoted for SQL. */
     public String quoted() {
       return StoredTable.quoted(name);
     }
@@ -39,17 +38,17 @@ public record StoredTable(String name, List<Column> columns, List<Column> key) {
     key = List.copyOf(key);
   }
 
-  /** Its name as SQL. */
+  /** Returns its name, quoted for SQL. */
   public String quoted() {
     return quoted(name);
   }
 
-  /** A name as SQL, in either engine. */
+  /** Quotes a name for SQL, in either engine. */
   public static String quoted(String name) {
     return '"' + name.replace("\"", "\"\"") + '"';
   }
 
-  /** Names as SQL, for a list of columns. */
+  /** Returns quoted names, for a list of columns. */
   public static String names(List<Column> columns) {
     return columns.stream().map(Column::quoted).collect(Collectors.joining(", "));
   }

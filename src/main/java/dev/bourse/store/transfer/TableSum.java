@@ -10,9 +10,9 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a table's rows amount to; the same for the same rows on every engine.
+ * The number and digest of a table's rows; equal for equal rows on every engine.
  *
- * @param rows how many there are
+ * @param rows the number of rows
  * @param sha256 the digest of their canonical texts in the order of the key, each with a line feed;
  *     lower-case hexadecimal
  */
@@ -33,13 +33,13 @@ public record TableSum(String table, long rows, String sha256) {
       return rows;
     }
 
-    /** Once, at the end. */
+    /** Returns the sum; called once, at the end. */
     TableSum sum(String table) {
       return new TableSum(table, rows, HexFormat.of().formatHex(digest.digest()));
     }
   }
 
-  /** A row's canonical text: a JSON array by column, bytes as base64url without padding. */
+  /** Returns a row's canonical text: a JSON array by column, bytes as base64url without padding. */
   static byte[] canonical(List<? extends @Nullable Object> values) {
     return canonical(new JsonArray(values));
   }
@@ -48,14 +48,14 @@ public record TableSum(String table, long rows, String sha256) {
     return values.encode().getBytes(StandardCharsets.UTF_8);
   }
 
-  /** What tells a row that was changed by accident: the CRC-32 of its canonical text. */
+  /** Returns the CRC-32 of a row's canonical text, which detects an accidental change. */
   static String crc32(byte[] canonical) {
     CRC32 crc = new CRC32();
     crc.update(canonical);
     return HexFormat.of().toHexDigits((int) crc.getValue());
   }
 
-  /** Reads a table for its sum. */
+  /** Reads a table and returns its sum. */
   public static TableSum of(WholeStore store, StoredTable table, RowProgress progress) {
     long total = store.count(table);
     Taker taker = new Taker();

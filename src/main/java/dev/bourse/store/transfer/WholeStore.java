@@ -5,92 +5,91 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store as operators handle it: its version, and all rows of all its tables at once. For commands
- * only: every method blocks, and one thread at a time may call them. Features use {@link Database}.
+ * A store as operators handle it: its version, and all rows of all tables. For commands only: every
+ * method blocks, and one thread at a time may call them. Features use {@link Database}.
  *
- * <p>Besides what is said below, every method fails with {@link StoreUnavailable} when the engine
- * cannot do it now, such as a full disk or a server that is away, and with {@link StoreRefused}
- * when it never can.
+ * <p>In addition to the exceptions below, every method fails with {@link StoreUnavailable} if the
+ * engine cannot serve now, for example because of a full disk or an unreachable server, and with
+ * {@link StoreRefused} if a retry cannot help.
  */
 public interface WholeStore extends AutoCloseable {
-  /** What a store is opened for. */
+  /** The purpose of opening a store. */
   enum Purpose {
-    /** To look at its version; nothing is created, and whoever uses the store goes on. */
+    /** To look at its version. Creates nothing; processes that use the store continue. */
     LOOK,
     /**
-     * To read all of it as it is at one moment; it must be there. An embedded store must not be in
-     * use.
+     * To read all of it as of one moment. It must exist, and an embedded store must not be in use.
      */
     READ,
-    /** To migrate it; an embedded one is created when it is not there, and must not be in use. */
+    /** To migrate it. An embedded store is created if it is missing and must not be in use. */
     MIGRATE,
-    /** To fill it: as {@link #MIGRATE}, and no process may be using a server's store either. */
+    /** To fill it: as {@link #MIGRATE}, and no process may use a server's store either. */
     FILL
   }
 
-  /** Takes the values of a row, by column; the list is the taker's to keep. */
+  /** Takes the values of a row, by column; the taker owns the list. */
   @FunctionalInterface
   interface RowSink<E extends Exception> {
     void row(List<@Nullable Object> values) throws E;
   }
 
-  /** The engine's name, such as {@code sqlite}. */
+  /** Returns the engine's name, for example {@code sqlite}. */
   String engine();
 
-  /** Where the store is, without a password. */
+  /** Returns the store's location, without a password. */
   String place();
 
-  /** The version this program's schema has. */
+  /** Returns the schema version of this program. */
   int programVersion();
 
-  /** The migrations the store lacks, in order. Changes nothing. */
+  /** Returns the migrations the store lacks, in order. Changes nothing. */
   List<Migration> pending();
 
-  /** Brings the store to this program's version; the migrations carried out. */
+  /** Brings the store to this program's version and returns the applied migrations. */
   List<Migration> migrate();
 
-  /** All tables of rows, each after those it refers to. */
+  /** Returns all tables, each after those it refers to. */
   List<StoredTable> tables();
 
-  /** How many rows a table has. */
+  /** Returns how many rows a table has. */
   long count(StoredTable table);
 
   /**
    * Reads a table's rows in the order of its key, in bounded memory: String, Long, byte[] or null.
-   * In a store opened to {@link Purpose#READ}, all reads see it at the same moment.
+   * In a store opened to {@link Purpose#READ}, all reads see the same moment.
    *
-   * @throws E what the sink throws
+   * @throws E the sink's exception
    */
   <E extends Exception> void read(StoredTable table, RowSink<E> sink) throws E;
 
   /**
-   * What reading all that the engine keeps shows; only of a store opened to {@link Purpose#READ}.
+   * The result of a full check; only for a store opened to {@link Purpose#READ}.
    *
-   * @param seen what was read and is sound, and what was not looked at, in a sentence each
-   * @param faults what is not sound, in a sentence each
+   * @param seen sound parts, and parts that were not checked, in a sentence each
+   * @param faults unsound parts, in a sentence each
    */
   record Examination(List<String> seen, List<String> faults) {}
 
-  /** Reads everything, not only what rows need; that takes a while. */
+  /** Reads everything, including data that rows do not need, which takes a while. */
   Examination examine();
 
-  /** Begins a transaction that holds everything inserted up to {@link #commit}. */
+  /** Starts a transaction that contains all inserts up to {@link #commit}. */
   void begin();
 
   /**
-   * Inserts rows. An engine may do it later, and then a later call fails for them.
+   * Inserts rows. An engine may defer the insert; a later call then fails for them.
    *
-   * @param firstRow the first one's place in the table, from 1, for messages
+   * @param firstRow the position of the first row in the table, from 1, for messages
    */
   void insert(StoredTable table, long firstRow, List<List<@Nullable Object>> rows);
 
   /**
-   * Stores all that was inserted, or nothing. Ids the engine assigns from now on are larger than
-   * those inserted.
+   * Stores all inserted rows, or none. Ids that the engine assigns from now on are larger than
+   * inserted ones.
    */
   void commit();
 
-  /** Undoes what is not committed. */
+  /** Rolls back uncommitted inserts and closes. */
   @Override
   void close();
 }

@@ -62,7 +62,7 @@ class CommitLogTest {
   private Connection session;
 
   /** Keeps what it hears. */
-  private static final class Heard implements ChangeListener, CommitLogReader.Audience {
+  private static final class Heard implements ChangeListener, CommitLogReader.Receiver {
     final List<String> keys = Collections.synchronizedList(new ArrayList<>());
     final List<Change> changes = new CopyOnWriteArrayList<>();
     final AtomicInteger missed = new AtomicInteger();

@@ -279,7 +279,7 @@ class PostgresHostsTest {
       await(store.close());
     }
     PostgresProbe.Seen seen = PostgresProbe.look(config, Clock.systemUTC());
-    assertTrue(seen.untold().contains("pg_control_system"), seen.untold());
+    assertTrue(seen.timelineFault().contains("pg_control_system"), seen.timelineFault());
   }
 
   @Test

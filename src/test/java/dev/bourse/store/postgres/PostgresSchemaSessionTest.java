@@ -89,8 +89,7 @@ class PostgresSchemaSessionTest {
                       () -> await(new PostgresSchemaSession(connection, vertx, 10, 0).commit(STEP)))
                   .getCause());
       assertTrue(
-          String.valueOf(failure.getMessage())
-              .startsWith("a table that the migration changes was in use"),
+          String.valueOf(failure.getMessage()).startsWith("a table of the migration was in use"),
           failure.getMessage());
       dumping.rollback();
     }

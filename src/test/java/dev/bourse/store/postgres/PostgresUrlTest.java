@@ -73,7 +73,7 @@ class PostgresUrlTest {
         "unknown parameter 'ssl'; choose sslmode, sslrootcert or target_session_attrs",
         fault("postgres://bourse@db/exchange?ssl=true"));
     assertEquals(
-        "sslmode 'on' is none of disable, prefer, require, verify-ca, verify-full",
+        "sslmode 'on' is not valid; choose one of disable, prefer, require, verify-ca, verify-full",
         fault("postgres://bourse@db/exchange?sslmode=on"));
     assertEquals(
         "sslmode=verify-ca needs sslrootcert=FILE",

@@ -123,7 +123,7 @@ class BaselineTest {
     StoreRefused refusal = assertThrows(StoreRefused.class, this::apply);
     assertEquals(
         "the store is too old for this program: its last migration is 55 (step), and this program"
-            + " goes on from 56; start a release that knows both first",
+            + " continues from 56; start a release that knows both first",
         refusal.getMessage());
     assertEquals(BASELINE - 1, recorded().size());
   }

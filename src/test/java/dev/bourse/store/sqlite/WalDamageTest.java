@@ -178,7 +178,7 @@ class WalDamageTest {
       good--;
     }
     String expected =
-        "frame %d of bourse.db-wal is not what was written. What is sound ends with frame %d and transaction %d; behind that are %d frames with %d transactions"
+        "frame %d of bourse.db-wal differs from the data that was written. The sound part ends with frame %d and transaction %d; %d frames with %d committed transactions"
             .formatted(bad, good, commits(1, good), frames() - good, commits(bad, frames()));
     assertTrue(refusal.contains(expected), refusal + "\nexpected " + expected);
     assertArrayEquals(killedStore, Files.readAllBytes(store), "nothing was touched");
@@ -268,7 +268,7 @@ class WalDamageTest {
   @Test
   void theLastTransactionButOneInPiecesIsDamage() throws Exception {
     flip(frameAt(transactionFromTheEnd(1)) + 500);
-    assertTrue(refusal().contains(" with 2 transactions"));
+    assertTrue(refusal().contains(" with 2 committed transactions"));
   }
 
   @Test
@@ -292,7 +292,7 @@ class WalDamageTest {
     flip(at);
     String refusal = refusal();
     assertTrue(refusal.contains("the header of bourse.db-wal"), refusal);
-    assertTrue(refusal.contains("What is sound ends with nothing"), refusal);
+    assertTrue(refusal.contains("The sound part ends with nothing"), refusal);
     assertTrue(opened(name(refusal)) < NOTES);
   }
 
