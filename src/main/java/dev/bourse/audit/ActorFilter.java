@@ -3,13 +3,13 @@ package dev.bourse.audit;
 import java.util.List;
 
 /**
- * Which actors a segment may have: each it has, and of others one in about fifty seems to be there.
- * A Bloom filter.
+ * A Bloom filter of the actors of a segment. It contains each actor of the segment, and about one
+ * in fifty others is a false positive.
  */
 final class ActorFilter {
   private static final int BITS_PER_ACTOR = 8;
 
-  /** Few for so many bits, and each is a look at one. */
+  /** Few probes for this many bits, each of which reads one bit. */
   private static final int PROBES = 4;
 
   private final byte[] bits;
@@ -51,7 +51,7 @@ final class ActorFilter {
     return true;
   }
 
-  /** From what {@link String#hashCode} is defined to be, so that it is the same for ever. */
+  /** Uses the definition of {@link String#hashCode}, so that the result never changes. */
   private static int bit(String actor, int probe, int bytes) {
     long mixed = (actor.hashCode() + probe * 0x9e3779b97f4a7c15L) * 0xbf58476d1ce4e5b9L;
     mixed = (mixed ^ mixed >>> 29) * 0x94d049bb133111ebL;

@@ -4,13 +4,14 @@ import dev.bourse.core.Settings;
 import java.time.Duration;
 
 /**
- * How records are sealed and how long they are kept.
+ * The intervals of sealing and the retention times of records.
  *
- * @param sealIntervalMillis {@code audit.seal-interval}: from one round of sealing to the next
+ * @param sealIntervalMillis {@code audit.seal-interval}: the pause between two rounds of sealing
  * @param readsMillis {@code retention.reads}: how long rows of reads are kept; 0 for ever
- * @param writesMillis {@code retention.writes}: the same of writes
- * @param activityMillis {@code retention.activity}: the same of clusters' activity
- * @param retentionIntervalMillis {@code retention.interval}: from one round of deleting to the next
+ * @param writesMillis {@code retention.writes}: the same for writes
+ * @param activityMillis {@code retention.activity}: the same for clusters' activity
+ * @param retentionIntervalMillis {@code retention.interval}: the pause between two rounds of
+ *     deleting
  */
 public record AuditConfig(
     long sealIntervalMillis,
@@ -19,7 +20,10 @@ public record AuditConfig(
     long activityMillis,
     long retentionIntervalMillis) {
 
-  /** A bare number counts seconds, so one meant as days would leave nothing. */
+  /**
+   * The minimum of a retention time. A bare number means seconds, so 90 instead of 90d would delete
+   * everything.
+   */
   private static final Duration LEAST_KEPT = Duration.ofDays(1);
 
   private static final Duration MOST_KEPT = Duration.ofDays(36_500);

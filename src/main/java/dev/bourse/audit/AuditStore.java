@@ -11,21 +11,20 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** SQL of the audit trail. */
+/** The SQL of the audit trail. */
 public final class AuditStore {
-  /** All columns but the id, which the store assigns. */
   static final String COLUMNS = "ts, org_id, actor, action, subject, detail, is_read";
 
   private static final String INSERT = "INSERT INTO audit (" + COLUMNS + ") ";
   private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
   private static final String INSERT_ONE = INSERT + "VALUES " + ROW;
 
-  /** How actors begin that are operators; the name of their token follows, which no other has. */
+  /** The prefix of operators' actor names; the rest is the name of their token, which is unique. */
   private static final String OPERATOR = "operator:";
 
   /**
-   * What follows the detail of an operator's row: the token that the operator used. It is looked up
-   * in the row's own commit, so that no part of the service can leave it out.
+   * Appended to the detail of an operator's row: the token that the operator used. It is looked up
+   * in the row's own commit, so that no part of the service can omit it.
    */
   private static final String OPERATOR_TOKEN =
       """
@@ -37,16 +36,16 @@ public final class AuditStore {
       INSERT + "VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT) || " + OPERATOR_TOKEN + ", 0)";
 
   /**
-   * Rows of one INSERT: several times cheaper per row than single INSERTs, and well within bind
-   * limits.
+   * Rows per INSERT: several times cheaper per row than single INSERTs, and well within the limits
+   * of bind parameters.
    */
   private static final int ROWS_PER_INSERT = 64;
 
   private static final String INSERT_MANY = INSERT_ONE + (", " + ROW).repeat(ROWS_PER_INSERT - 1);
 
   /**
-   * Reads of one trail in one commit that make a segment: fewer take about as much room as rows,
-   * and are found by their index.
+   * The fewest reads of one trail in one commit that make a segment. Fewer take about as much space
+   * as rows, and rows are indexed.
    */
   private static final int FEWEST_OF_SEGMENT = 4;
 
@@ -65,7 +64,7 @@ public final class AuditStore {
             .formatted(COLUMNS, database.newTrailIdsSql());
   }
 
-  /** A write's row; goes into the write's own commit. */
+  /** Returns the row of a write, for the write's own commit. */
   public static Statement insert(AuditRow row) {
     if (!isOperators(row)) {
       return inserting(INSERT_ONE, List.of(row), 0).appending().recording(row.actor());
@@ -81,18 +80,19 @@ public final class AuditStore {
     return row.actor().startsWith(OPERATOR);
   }
 
-  /** The parameters of {@link #OPERATOR_TOKEN}. */
+  /** Adds the parameters of {@link #OPERATOR_TOKEN}. */
   private static void addOperator(List<@Nullable Object> values, AuditRow row, boolean isFirst) {
     values.add((isFirst ? "" : " ") + "operator_token=");
     values.add(row.actor().substring(OPERATOR.length()));
   }
 
   /**
-   * A row for each row of a query, in its order: alike but for the detail, which is selected. Goes
-   * into the commit of the write it records, before that changes what the query finds.
+   * Returns a statement that writes one audit row per row of a query, in its order. The rows differ
+   * only in the detail, which the query selects. Put it into the commit of the write it records,
+   * before any statement that changes the query's result.
    *
    * @param detail an SQL expression of type text
-   * @param from what follows FROM, with {@code ?} placeholders
+   * @param from the part after FROM, with {@code ?} placeholders
    */
   public static Statement insertEach(
       AuditRow row, String detail, String from, Object... parameters) {
@@ -115,12 +115,13 @@ public final class AuditStore {
   }
 
   /**
-   * A row of the service's own for each row of a query, in the trail of the organization that the
-   * query names. Goes into the commit of what it records.
+   * Returns a statement that writes one audit row of a system actor per row of a query, in the
+   * trail of the organization that the query selects. Put it into the commit of the recorded
+   * action.
    *
-   * @param actor {@code system:<part>}, so that it is the organization's to read
-   * @param columns what the query tells of each
-   * @param from what follows FROM, with {@code ?} placeholders
+   * @param actor {@code system:<part>}, so that the row belongs to the organization's trail
+   * @param columns the query's expressions for each row
+   * @param from the part after FROM, with {@code ?} placeholders
    */
   public static Statement insertOfSystem(
       long atMillis,
@@ -142,24 +143,23 @@ public final class AuditStore {
         0);
   }
 
-  /** SQL expressions of type text, which tell whose a row is and what it is about. */
+  /** SQL expressions of type text for the organization, the subject and the detail of a row. */
   public record OwnColumns(String orgId, String subject, String detail) {}
 
-  /** The batch is stored already, by an earlier try. */
-  private static final class BatchStored extends RuntimeException {
-    BatchStored() {
-      super("the batch is stored already", null, false, false);
+  /** An earlier attempt has stored the batch. */
+  private static final class BatchStoredException extends RuntimeException {
+    BatchStoredException() {
+      super("the batch is already stored", null, false, false);
     }
   }
 
   /**
-   * Stores reads once, however often the same batch is tried: when the server is lost during a
-   * commit, nobody knows whether it committed. An embedded engine cannot be lost like that and
-   * needs no mark.
+   * Stores reads once, however often the batch is retried: if the server is lost during a commit,
+   * the outcome is unknown. An embedded engine cannot be lost in this way, so it needs no mark.
    *
-   * @param batchId the batch's own, the same at each try
-   * @param reads see {@link #encoded}
-   * @param settled batches that are known to be stored, whose marks are deleted
+   * @param batchId the batch's id, the same for each attempt
+   * @param reads the result of {@link #encoded}
+   * @param settled stored batches whose marks are deleted
    */
   Future<Void> insertReads(
       String batchId, List<Statement> reads, List<String> settled, long nowMillis) {
@@ -167,7 +167,7 @@ public final class AuditStore {
     if (database.isShared()) {
       statements.add(
           Statement.guarded(
-              BatchStored::new,
+              BatchStoredException::new,
               """
               INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) \
               ON CONFLICT DO NOTHING\
@@ -181,13 +181,18 @@ public final class AuditStore {
     statements.addAll(reads);
     return database
         .commit(statements)
-        .recover(e -> e instanceof BatchStored ? Future.succeededFuture() : Future.failedFuture(e));
+        .recover(
+            e ->
+                e instanceof BatchStoredException
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(e));
   }
 
   /**
-   * What stores reads: rows of those trails that have few, segments of the others, and then the
-   * last entry of a segment as a row: so the greatest id of all is always a row's, from which an
-   * embedded engine goes on. Takes half a millisecond for a thousand, so not on an event loop.
+   * Returns the statements that store reads: rows for trails with few reads, segments for the
+   * others. The last entry of a segment is a row, so that the largest id always belongs to a row,
+   * from which an embedded engine continues. Takes half a millisecond per thousand rows, so do not
+   * call it on an event loop.
    */
   List<Statement> encoded(List<AuditRow> rows) {
     List<Statement> statements = new ArrayList<>();
@@ -232,7 +237,7 @@ public final class AuditStore {
     return reads.size() < FEWEST_OF_SEGMENT;
   }
 
-  /** Forgets marks that a process left behind when it ended. */
+  /** Deletes marks of processes that ended. */
   Future<Void> forgetBatches(long untilMillis) {
     return database.commit(
         List.of(Statement.of("DELETE FROM audit_read_batch WHERE made_at <= ?", untilMillis)));

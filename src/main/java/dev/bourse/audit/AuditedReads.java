@@ -25,57 +25,59 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rows of audited reads on their way to the store: appended in memory and committed within 100 ms.
- * A crash loses at most that window; a clean stop loses nothing. A commit that failed is tried
- * again as the batch it was, by whose id a second try of one that was stored after all stores
- * nothing.
+ * Queues rows of audited reads in memory and commits them within 100 ms. A crash loses at most that
+ * window; a clean stop loses nothing. A failed commit is retried with the same batch, whose id
+ * prevents a second copy if the first attempt was stored after all.
  *
- * <p>A store of its own server may be away for hours. Rows that it does not take in time go to a
- * {@link ReadJournal}, which is flushed to the disk within the same 100 ms, and from there to the
- * store when it is back, or when the process is started again. The disk is not touched while
- * commits end in time. An embedded store is on the same disk as a journal would be, so it has none,
- * and what it does not take waits in memory.
+ * <p>A database server may be unreachable for hours. Rows that it does not take in time go to a
+ * {@link ReadJournal}, which is flushed to the disk within the same 100 ms. From there they go to
+ * the store when it is back, or when the process is restarted. The disk is not used while commits
+ * end in time. An embedded store is on the same disk as a journal would be, so it has none, and its
+ * rows wait in memory.
  *
- * <p>If a row can be put neither into the store nor into the journal, because the journal or its
- * disk is full, reads are refused with {@code overloaded} until one of them takes rows again.
+ * <p>If neither the store nor the journal can take a row, because the journal or its disk is full,
+ * reads are rejected with {@code overloaded} until one of them takes rows again.
  */
 public final class AuditedReads {
   private static final Logger LOG = LoggerFactory.getLogger(AuditedReads.class);
 
   /**
-   * The first flush behind a row begins its commit, and the second puts it into the journal if it
-   * is not stored: that leaves 20 ms of the promised 100 for the journal's flush.
+   * The first flush after a row starts its commit, and the second puts it into the journal if it is
+   * not stored, which leaves 20 ms of the promised 100 for the journal's flush.
    */
   private static final long FLUSH_INTERVAL_MILLIS = 40;
 
   /**
-   * Rows that may wait in memory: about 48 MB, two seconds of the fastest reading one machine does.
-   * Past it reads are refused, because an unrecorded read is worse than a late one. An organization
-   * may have as many as are free, so that the reads of one do not stop those of all others.
+   * Rows that may wait in memory: about 48 MB, two seconds of the fastest reading of one machine.
+   * Further reads are rejected, because an unrecorded read is worse than a late one. The free slots
+   * bound each organization too, so that the reads of one cannot block all others.
    */
   private static final int MAX_WAITING = 200_000;
 
-  /** Rows of one commit: small enough that a write queued behind it waits a few milliseconds. */
+  /** Rows of one commit: few enough that a write queued behind it waits a few milliseconds. */
   private static final int ROWS_PER_COMMIT = 1024;
 
-  /** Batches of the journal stored at once: new rows of the same 40 ms are stored beside them. */
+  /**
+   * Batches of the journal that are stored at once; new rows of the same 40 ms are stored with
+   * them.
+   */
   private static final int LOADED_AT_ONCE = 8;
 
   /**
-   * How long marks are kept of batches that were tried more than once, or that the process they are
-   * of did not live to forget: the longest that a machine may be away with a journal.
+   * How long marks are kept for batches that were retried, or whose process ended before it deleted
+   * them. It is the longest that a machine with a journal may be offline.
    */
   static final Duration MARKS_KEPT = Duration.ofDays(30);
 
-  /** A journal's batches are stored while their marks last that long still. */
+  /** A journal's batches are stored only while their marks are valid for at least this long. */
   static final Duration MARKS_MARGIN = Duration.ofDays(1);
 
   /**
-   * Rows of one commit, encoded once for all its tries.
+   * Rows of one commit, encoded once for all its attempts.
    *
-   * @param reads what stores them
-   * @param places theirs among the rows that may wait
-   * @param wasTried whether an earlier try failed, which may be under way still
+   * @param reads the statements that store them
+   * @param places the rows' slots in memory
+   * @param wasTried true if an earlier attempt failed, which may still be in progress
    */
   private record Batch(
       ReadJournal.Batch rows, List<Statement> reads, List<Limit.Place> places, boolean wasTried) {
@@ -84,7 +86,7 @@ public final class AuditedReads {
     }
   }
 
-  /** A row that waits, in the place that it has. */
+  /** A waiting row and its slot. */
   private record Waiting(AuditRow row, Limit.Place place) {}
 
   private final Vertx vertx;
@@ -97,13 +99,13 @@ public final class AuditedReads {
   private final AtomicBoolean journalFails = new AtomicBoolean();
   private List<Waiting> waiting = new ArrayList<>();
 
-  /** What is given back once a row is stored. */
+  /** Slots in memory, which are released when their rows are stored. */
   private final Limit places =
-      Limit.of("audited reads", MAX_WAITING).sharingFairly().refusing(bound -> refused());
+      Limit.of("audited reads", MAX_WAITING).sharingFairly().refusing(bound -> overloaded());
 
-  private static ApiError refused() {
+  private static ApiError overloaded() {
     return ApiError.retryLater(
-        ErrorCode.OVERLOADED, "audit rows wait for the store; this read cannot be recorded", 1_000);
+        ErrorCode.OVERLOADED, "too many audit rows wait for the store; try again", 1_000);
   }
 
   /** Why neither the store nor the journal takes rows; null while one of them does. */
@@ -114,16 +116,16 @@ public final class AuditedReads {
   private List<String> settled = List.of();
   private Future<Void> lastFlush = Future.succeededFuture();
 
-  /** Batches of the flush under way. */
+  /** Batches of the flush in progress. */
   private List<Batch> committing = List.of();
 
-  /** Ids of batches in the journal, or about to be, whose commits have not ended. */
+  /** Ids of batches that are in the journal, or about to be, and whose commits have not ended. */
   private final Set<String> journaled = new HashSet<>();
 
-  /** Ids of batches in the journal that are stored by now. */
-  private final Set<String> storedMeanwhile = new HashSet<>();
+  /** Ids of batches in the journal that have been stored. */
+  private final Set<String> storedIds = new HashSet<>();
 
-  /** Whether the store took nothing when it was last asked; rows then go to the journal at once. */
+  /** True if the store took nothing at the last attempt; rows then go to the journal at once. */
   private boolean isAway;
 
   private Future<Void> lastAppend = Future.succeededFuture();
@@ -148,14 +150,13 @@ public final class AuditedReads {
   }
 
   /**
-   * Forgets marks past their time. A mark that goes too early lets its batch be stored twice, so
-   * this is by confirmed time alone.
+   * Deletes expired marks. If a mark is deleted too early, its batch may be stored twice, so this
+   * uses confirmed time only.
    */
   public Future<Boolean> forget(long confirmedMillis) {
     return store.forgetBatches(confirmedMillis - MARKS_KEPT.toMillis()).map(false);
   }
 
-  /** Starts the periodic commit. */
   public void start() {
     timer = vertx.setPeriodic(FLUSH_INTERVAL_MILLIS, due -> tick());
   }
@@ -163,12 +164,12 @@ public final class AuditedReads {
   /**
    * Records one read. Never waits.
    *
-   * @throws ApiError {@code overloaded} when too many rows wait for the store, or too many of the
-   *     organization's, or neither the store nor the journal takes rows
+   * @throws ApiError {@code overloaded} if too many rows in total or of the organization wait for
+   *     the store, or if neither the store nor the journal takes rows
    */
   public void record(AuditRow row) {
     if (refusal != null) {
-      throw refused();
+      throw overloaded();
     }
     Limit.Place place = places.enter(row.orgId());
     synchronized (lock) {
@@ -176,7 +177,7 @@ public final class AuditedReads {
     }
   }
 
-  /** Stores all that waits, or puts it into the journal, and ends. */
+  /** Stores all waiting rows, or puts them into the journal, and closes. */
   public Future<Void> close() {
     vertx.cancelTimer(timer);
     return flush()
@@ -192,7 +193,7 @@ public final class AuditedReads {
                     false));
   }
 
-  /** Commits all that waits, or puts it into the journal. */
+  /** Commits all waiting rows, or puts them into the journal. */
   public synchronized Future<Void> flush() {
     lastFlush =
         lastFlush
@@ -210,10 +211,10 @@ public final class AuditedReads {
     return lastAppend;
   }
 
-  /** Does what is due each {@link #FLUSH_INTERVAL_MILLIS}. */
+  /** Runs the work of one {@link #FLUSH_INTERVAL_MILLIS}. */
   synchronized void tick() {
     boolean holds = journal.isPresent() && journal.get().mayHoldBatches();
-    // While the journal holds batches, these are what an absent store is asked to take.
+    // While the journal holds batches, these test whether an unreachable store is back.
     boolean asks = lastFlush.isComplete() && !(isAway && holds && refusal == null);
     if (asks) {
       lastFlush = flushWaiting();
@@ -230,10 +231,10 @@ public final class AuditedReads {
     if (taken.isEmpty()) {
       return commit(tried);
     }
-    // Those that were tried go first, so that rows are stored in their order.
+    // Retried batches go first, so that rows are stored in order.
     return vertx
         .executeBlocking(() -> encoded(taken), false)
-        .onFailure(stopped -> giveBack(taken))
+        .onFailure(stopped -> requeue(taken))
         .compose(fresh -> commit(Stream.concat(tried().stream(), fresh.stream()).toList()));
   }
 
@@ -241,7 +242,7 @@ public final class AuditedReads {
     return tried;
   }
 
-  /** Puts into the journal what waits, what failed, and what is being committed. */
+  /** Puts waiting, failed and currently committing rows into the journal. */
   private synchronized Future<Void> append() {
     ReadJournal to = journal.orElseThrow();
     List<Batch> late =
@@ -266,37 +267,38 @@ public final class AuditedReads {
         .andThen(
             done -> {
               if (done.succeeded()) {
-                appended(late, taken);
+                recordAppend(late, taken);
               } else {
-                notAppended(late, taken, done.cause());
+                recordFailedAppend(late, taken, done.cause());
               }
             });
   }
 
-  private synchronized void appended(List<Batch> late, List<Waiting> taken) {
+  private synchronized void recordAppend(List<Batch> late, List<Waiting> taken) {
     late.forEach(batch -> batch.places().forEach(Limit.Place::close));
     taken.forEach(waiting -> waiting.place().close());
     tried = tried.stream().filter(batch -> !journaled.contains(batch.id())).toList();
-    keepJournaled(committing);
+    retainJournaled(committing);
     refusal = null;
   }
 
-  /** Forgets the ids of batches whose commits have ended. */
-  private void keepJournaled(List<Batch> underWay) {
+  /** Drops the ids of batches whose commits have ended. */
+  private void retainJournaled(List<Batch> underWay) {
     Set<String> ids = new HashSet<>();
     Stream.concat(tried.stream(), underWay.stream()).forEach(batch -> ids.add(batch.id()));
     journaled.retainAll(ids);
   }
 
-  private synchronized void notAppended(List<Batch> late, List<Waiting> taken, Throwable failure) {
-    giveBack(taken);
+  private synchronized void recordFailedAppend(
+      List<Batch> late, List<Waiting> taken, Throwable failure) {
+    requeue(taken);
     for (Batch batch : late) {
       journaled.remove(batch.id());
-      storedMeanwhile.remove(batch.id());
+      storedIds.remove(batch.id());
     }
     if (refusal == null) {
       LOG.error(
-          "audited reads can be put neither into the store nor into the journal; reads are refused: {}",
+          "neither the store nor the journal takes audited reads; rejecting reads: {}",
           failure.getMessage());
     }
     refusal = failure;
@@ -315,7 +317,7 @@ public final class AuditedReads {
         .compose(
             batches ->
                 Future.join(batches.stream().map(batch -> loaded(from, batch)).toList())
-                    .onFailure(e -> outcome(e, 0))
+                    .onFailure(e -> recordOutcome(e, 0))
                     .onSuccess(stored -> loaded(batches))
                     .compose(
                         stored ->
@@ -325,11 +327,12 @@ public final class AuditedReads {
                                   return null;
                                 },
                                 false)))
-        .andThen(done -> journalOutcome(done.cause()));
+        .andThen(done -> recordJournalOutcome(done.cause()));
   }
 
   /**
-   * A batch that the store refuses for itself is set aside: it must not hold up those behind it.
+   * Stores a batch of the journal. A batch that the store rejects for its content is set aside, so
+   * that it does not block later ones.
    */
   private Future<Void> loaded(ReadJournal from, Batch batch) {
     return insertUnlessStored(batch)
@@ -347,7 +350,7 @@ public final class AuditedReads {
 
   private Future<Void> insertUnlessStored(Batch batch) {
     synchronized (this) {
-      if (storedMeanwhile.contains(batch.id())) {
+      if (storedIds.contains(batch.id())) {
         return Future.succeededFuture();
       }
     }
@@ -355,23 +358,23 @@ public final class AuditedReads {
   }
 
   private synchronized void loaded(List<Batch> batches) {
-    batches.forEach(batch -> storedMeanwhile.remove(batch.id()));
+    batches.forEach(batch -> storedIds.remove(batch.id()));
     if (!batches.isEmpty()) {
-      outcome(null, 0);
+      recordOutcome(null, 0);
     }
   }
 
   /**
-   * Notes whether the journal could be read and its batches stored. After an I/O error new rows go
-   * to the store again, because the journal's batches no longer show whether the store is back.
+   * Records whether the journal could be read and its batches stored. After an I/O error new rows
+   * go to the store again, because the journal's batches no longer show whether the store is back.
    */
-  private synchronized void journalOutcome(@Nullable Throwable failure) {
+  private synchronized void recordJournalOutcome(@Nullable Throwable failure) {
     if (failure instanceof IOException) {
       isAway = false;
     }
     boolean isNews = journalFails.getAndSet(failure != null) != (failure != null);
     if (failure != null && isNews && !storeFails.get()) {
-      LOG.error("the journal of audited reads cannot be read", failure);
+      LOG.error("cannot read the journal of audited reads", failure);
     }
   }
 
@@ -383,7 +386,7 @@ public final class AuditedReads {
     }
   }
 
-  private void giveBack(List<Waiting> taken) {
+  private void requeue(List<Waiting> taken) {
     synchronized (lock) {
       taken.addAll(waiting);
       waiting = taken;
@@ -411,7 +414,7 @@ public final class AuditedReads {
 
   private synchronized Future<Void> commit(List<Batch> batches) {
     if (batches.isEmpty()) {
-      // Nothing is left unrecorded, so reads are let in again, also if the last append failed.
+      // No rows are unrecorded, so reads are accepted again, even if the last append failed.
       refusal = null;
       return Future.succeededFuture();
     }
@@ -444,40 +447,40 @@ public final class AuditedReads {
       } else {
         batch.places().forEach(Limit.Place::close);
         if (isJournaled) {
-          storedMeanwhile.add(batch.id());
+          storedIds.add(batch.id());
         } else if (!batch.wasTried()) {
           stored.add(batch.id());
         }
       }
-      // The mark of one that was tried again stays: an earlier try that nobody has heard of may
-      // still reach the store, and must find it there. It goes with those of processes that ended.
+      // The mark of a retried batch stays: an earlier attempt with an unknown outcome may still
+      // reach the store and must find it. It expires together with marks of processes that ended.
     }
     tried = failed;
     settled = stored;
     committing = List.of();
-    keepJournaled(List.of());
-    outcome(failure, failedRows);
+    retainJournaled(List.of());
+    recordOutcome(failure, failedRows);
     if (failure != null && journal.isPresent() && lastAppend.isComplete()) {
       lastAppend = append();
     }
   }
 
-  /** Notes whether the store took what it was asked to. */
-  private synchronized void outcome(@Nullable Throwable failure, int failedRows) {
-    // A commit that the store refuses for itself says nothing of the next.
+  /** Records whether the store took the batches. */
+  private synchronized void recordOutcome(@Nullable Throwable failure, int failedRows) {
+    // A commit that is rejected for its content does not predict the next one.
     isAway = failure instanceof StoreUnavailable;
     if (failure == null) {
       refusal = null;
     }
-    // A flush every 40 ms would drown the log; only a change is news.
+    // Only changes are logged, because a message every 40 ms would flood the log.
     boolean changed = storeFails.getAndSet(failure != null) != (failure != null);
     if (failure != null && changed) {
       LOG.warn(
-          "audited reads are not stored; {} rows wait and are tried again: {}",
+          "storing audited reads failed; {} rows wait and will be retried: {}",
           failedRows,
           failure.getMessage());
     } else if (failure == null && changed) {
-      LOG.info("audited reads are stored again");
+      LOG.info("storing audited reads works again");
     }
   }
 }

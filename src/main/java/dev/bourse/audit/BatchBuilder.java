@@ -7,21 +7,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Gathers the rows of all trails, in the order of their ids, into batches. */
+/** Collects the rows of all trails, in the order of their ids, into batches. */
 final class BatchBuilder {
   /**
-   * Rows of one commit: many, so that busy chains get whole batches although their rows lie
-   * scattered; but no more, because a lost race repeats them. About 5 MB.
+   * Rows of one commit: enough that busy chains fill whole batches although their rows are
+   * scattered, and few enough that repeating them after a lost race is cheap. About 5 MB.
    */
   private static final int MAX_ROWS = 50_000;
 
-  /** Chains of one commit, each at least a row of its own: they hold the writer for some 20 ms. */
+  /**
+   * Chains of one commit, each at least one row of its own: they hold the writer for some 20 ms.
+   */
   private static final int MAX_CHAINS = 1_000;
 
-  /** Whose reads are noted with one commit: as many rows, which hold the writer for some 20 ms. */
+  /** Readers recorded in one commit, one row each, which hold the writer for some 20 ms. */
   private static final int MAX_READERS = 5_000;
 
-  /** Some rows of one chain, at most a batch. */
+  /** Rows of one chain, at most a batch. */
   private static final class Draft {
     final RowDigests.Gathered rows = new RowDigests.Gathered();
     int count;
@@ -33,7 +35,7 @@ final class BatchBuilder {
       count++;
     }
 
-    /** What is lost is kept as long as if it had just been written. */
+    /** Returns the newest time; lost reads count as written now, so that they are kept as long. */
     long newestAtMillis(long nowMillis) {
       return newestAtMillis == ReadSegments.LOST_AT_MILLIS ? nowMillis : newestAtMillis;
     }
@@ -47,7 +49,7 @@ final class BatchBuilder {
   private long throughId;
 
   /**
-   * @param fromId the id up to which all is sealed
+   * @param fromId the id up to which all rows are sealed
    */
   BatchBuilder(long fromId) {
     this.fromId = fromId;
@@ -58,7 +60,7 @@ final class BatchBuilder {
     return fromId;
   }
 
-  /** The id up to which its rows were taken. */
+  /** Returns the id up to which its rows were taken. */
   long throughId() {
     return throughId;
   }
@@ -67,7 +69,7 @@ final class BatchBuilder {
     return rows >= MAX_ROWS || chains.size() >= MAX_CHAINS || readers.size() >= MAX_READERS;
   }
 
-  /** How many of its rows are rows of the table, and not entries of segments. */
+  /** Returns how many of its rows are rows of the table and not entries of segments. */
   int tableRows() {
     return tableRows;
   }
@@ -76,7 +78,7 @@ final class BatchBuilder {
     return List.copyOf(chains.keySet());
   }
 
-  /** Whose reads are among the rows. */
+  /** Returns the actors and stretches of the reads among the rows. */
   Set<ReadActors.Presence> readers() {
     return readers;
   }
@@ -101,15 +103,15 @@ final class BatchBuilder {
     }
   }
 
-  /** There are no more rows up to this id. */
+  /** Records that there are no more rows up to this id. */
   void endAt(long id) {
     throughId = id;
   }
 
   /**
-   * The batches.
+   * Returns the sealed batches.
    *
-   * @param heads the last batch of each chain that has one; moved on to the new ones
+   * @param heads the last batch of each chain that has one; updated to the new ones
    */
   List<Seal> seal(Map<Chain, Seal.Link> heads, long nowMillis) {
     List<Seal> seals = new ArrayList<>();
@@ -122,7 +124,7 @@ final class BatchBuilder {
                     chain, previous, draft.rows.all(), draft.newestAtMillis(nowMillis), nowMillis);
             if (seal.firstId() <= previous.lastId()) {
               throw new IllegalStateException(
-                  "rows are sealed up to %s, past the %s that is noted in audit_sealed; somebody set it back"
+                  "rows are sealed up to %s, beyond the %s in audit_sealed, which was set back"
                       .formatted(previous.lastId(), fromId));
             }
             seals.add(seal);

@@ -1,8 +1,8 @@
 package dev.bourse.audit;
 
 /**
- * One chain of seals: an owner's reads, or its writes. They are sealed apart because they are kept
- * for different times.
+ * A chain of seals: the reads or the writes of an owner. They are sealed separately because their
+ * retention times differ.
  *
  * @param orgId the organization, {@link Trails#PLATFORM} for the platform
  * @param isRead whether its rows record reads

@@ -6,17 +6,18 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes that are digested: integers as 8 bytes, the highest first, texts as UTF-8 after their
- * length. So no two different lists of values have the same bytes, and a digest proves the values.
+ * The bytes of a digest: integers as 8 bytes, big-endian; texts as UTF-8 after their length.
+ * Different lists of values have different bytes, so a digest proves the values.
  */
 final class Encoding {
-  /** More than most rows take. */
+  /** More than the size of most rows. */
   private static final int USUAL_BYTES = 256;
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(USUAL_BYTES);
 
   /**
-   * @param subject what is encoded, so that a digest of one kind can never pass for another
+   * @param subject the kind of the encoded value, so that a digest of one kind cannot pass for
+   *     another
    */
   Encoding(String subject) {
     add(subject);

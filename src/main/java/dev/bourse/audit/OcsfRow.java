@@ -6,15 +6,15 @@ import java.util.HexFormat;
 import java.util.Set;
 
 /**
- * A row of a trail as an event of OCSF 1.1.0, class API Activity. Every column stands in it as it
- * is, so that the row can be read back and its digest computed; what else stands in it follows from
+ * A row of a trail as an event of OCSF 1.1.0, class API Activity. The event contains every column
+ * unchanged, so that the row can be read back and its digest computed; all other fields follow from
  * the columns. Pure.
  */
 final class OcsfRow {
   /** The version of the schema. */
   static final String OCSF = "1.1.0";
 
-  /** Goes up when the same row would make another event. */
+  /** Raised when the same row would make another event. */
   static final String FORM = "1";
 
   /** API Activity, in the category Application Activity. */
@@ -26,10 +26,10 @@ final class OcsfRow {
   private static final String WRITES = "writes";
   private static final String READS = "reads";
 
-  /** The schema demands to know whence a call came. The trail does not record it. */
+  /** OCSF requires the source of a call, which the trail does not record. */
   private static final String NO_SOURCE = "not recorded";
 
-  /** What a row tells, in the terms of the schema. */
+  /** The activity of a row, in OCSF's terms. */
   private enum Activity {
     CREATE(1, "Create"),
     READ(2, "Read"),
@@ -52,7 +52,7 @@ final class OcsfRow {
       this.caption = caption;
     }
 
-    /** By the last word of an action, such as {@code webhook_add}. */
+    /** Returns the activity by the last word of an action, for example {@code webhook_add}. */
     static Activity of(RecordedRow row) {
       String verb = row.action().substring(row.action().lastIndexOf('_') + 1);
       if (row.isRead()) {
@@ -70,12 +70,12 @@ final class OcsfRow {
 
   private OcsfRow() {}
 
-  /** What a chain is called. */
+  /** Returns a chain's name. */
   static String name(Chain chain) {
     return chain.isRead() ? READS : WRITES;
   }
 
-  /** The chain of a name; fails when there is none. */
+  /** Returns the chain with a name; fails if there is none. */
   static Chain chain(String orgId, String name) {
     if (!name.equals(READS) && !name.equals(WRITES)) {
       throw new IllegalArgumentException("'" + name + "' is neither reads nor writes");
@@ -117,7 +117,7 @@ final class OcsfRow {
                 .put("digest", HexFormat.of().formatHex(RowDigests.of(row))));
   }
 
-  /** An actor in the forms of {@link AuditRow}. */
+  /** Returns an actor, in the forms of {@link AuditRow}, as an OCSF user. */
   private static JsonObject user(String actor) {
     String kind = actor.substring(0, Math.max(0, actor.indexOf(':')));
     int type =
@@ -130,10 +130,7 @@ final class OcsfRow {
     return new JsonObject().put("uid", actor).put("type_id", type).put("type", kind);
   }
 
-  /**
-   * The row of an event. Fails, with what is wrong, when the event is not the very one that the row
-   * makes.
-   */
+  /** Parses an event into its row. Fails, with the reason, if the row's event differs from it. */
   static RecordedRow parse(JsonObject event) {
     RecordedRow row;
     try {
@@ -154,12 +151,11 @@ final class OcsfRow {
         | ClassCastException
         | IndexOutOfBoundsException
         | NumberFormatException e) {
-      throw new IllegalArgumentException("it is no event of a trail", e);
+      throw new IllegalArgumentException("it is not an event of a trail", e);
     }
     if (!of(row).equals(event)) {
       throw new IllegalArgumentException(
-          "row %s is not as it was sealed: the event is not the one of its digest"
-              .formatted(row.id()));
+          "row %s differs from its seal: the event does not match its digest".formatted(row.id()));
     }
     return row;
   }

@@ -4,13 +4,13 @@ import io.vertx.core.json.JsonObject;
 import java.util.HexFormat;
 
 /**
- * The seal of a batch as an event of OCSF 1.1.0, of its Base Event, with all that the seal is made
- * from: it stands behind the events of the batch's rows, or alone when they are purged. Pure.
+ * The seal of a batch as an event of OCSF 1.1.0, class Base Event, with all values of the seal. It
+ * follows the events of the batch's rows, or stands alone after they are purged. Pure.
  *
- * @param previous the seal of the batch before; empty for none
+ * @param previous the seal of the previous batch; empty if there is none
  */
 record OcsfSeal(Seal seal, String previous) {
-  /** Base Event, which is in no category. */
+  /** OCSF's Base Event, which has no category. */
   static final int CLASS_UID = 0;
 
   private static final int OTHER = 99;
@@ -53,37 +53,37 @@ record OcsfSeal(Seal seal, String previous) {
   }
 
   /**
-   * The seal of an event; of its rows it has the digest alone. Fails, with what is wrong, when it
-   * is none, or not the one that its values make.
+   * Parses an event into its seal, which has only the digest of its rows. Fails, with the reason,
+   * if it is not a seal or does not match its values.
    */
   static OcsfSeal parse(JsonObject event) {
     OcsfSeal read;
     try {
-      JsonObject told = event.getJsonObject(UNMAPPED);
-      boolean isPurged = told.getString("kind").equals(PURGED);
+      JsonObject fields = event.getJsonObject(UNMAPPED);
+      boolean isPurged = fields.getString("kind").equals(PURGED);
       Seal seal =
           new Seal(
-              OcsfRow.chain(told.getString("org_id"), told.getString("chain")),
-              told.getLong("batch"),
-              told.getLong("first_id"),
-              told.getLong("last_id"),
-              told.getLong("row_count"),
-              told.getLong("newest_at"),
-              RowDigests.stored(HEX.parseHex(told.getString("content"))),
-              told.getString("seal"),
-              told.getLong("sealed_at"),
-              // When it was purged is no part of the seal, and not told.
+              OcsfRow.chain(fields.getString("org_id"), fields.getString("chain")),
+              fields.getLong("batch"),
+              fields.getLong("first_id"),
+              fields.getLong("last_id"),
+              fields.getLong("row_count"),
+              fields.getLong("newest_at"),
+              RowDigests.stored(HEX.parseHex(fields.getString("content"))),
+              fields.getString("seal"),
+              fields.getLong("sealed_at"),
+              // The purge time is not part of the seal and not in the event.
               isPurged ? Long.valueOf(0) : null);
-      read = new OcsfSeal(seal, told.getString("previous"));
+      read = new OcsfSeal(seal, fields.getString("previous"));
     } catch (NullPointerException | ClassCastException e) {
-      throw new IllegalArgumentException("it is no seal of a batch", e);
+      throw new IllegalArgumentException("it is not the seal of a batch", e);
     }
     if (!read.json().equals(event)) {
-      throw new IllegalArgumentException("it contradicts itself about the batch it seals");
+      throw new IllegalArgumentException("it contradicts itself about its batch");
     }
     if (!read.seal.expected(read.previous).equals(read.seal.seal())) {
       throw new IllegalArgumentException(
-          "the seal of batch %s is not the one that its values and the seal before it make"
+          "the seal of batch %s does not match its values and the previous seal"
               .formatted(read.seal.batch()));
     }
     return read;

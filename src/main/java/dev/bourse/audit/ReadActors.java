@@ -8,17 +8,18 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * SQL of where an actor's reads may be: in which stretches of ids of a trail. Known of what is
- * sealed. Without it a page of one actor would look through all segments between two of its reads.
+ * SQL of the index from actors to their reads: the stretches of ids of a trail in which an actor
+ * has reads. It covers sealed reads. Without it, a page of one actor would search all segments
+ * between two of its reads.
  */
 final class ReadActors {
   /**
-   * Ids of a stretch, 65,536: few enough to look through the segments of one, and so many that an
-   * actor of thousands has a row for a dozen of its reads.
+   * The bits of a stretch of 65,536 ids: few enough to search the segments of one stretch, and
+   * enough that one row covers about a dozen reads of one of thousands of actors.
    */
   private static final int STRETCH_BITS = 16;
 
-  /** Stretches of one query; a page takes from each of them an entry at least, as a rule. */
+  /** Stretches of one query; usually each of them contributes at least one entry to a page. */
   private static final int PER_READ = 32;
 
   private static final int ROWS_PER_INSERT = 64;
@@ -29,14 +30,14 @@ final class ReadActors {
   private static final String INSERT_MANY = INSERT + ", (?, ?, ?)".repeat(ROWS_PER_INSERT - 1);
   private static final String UNLESS_THERE = " ON CONFLICT DO NOTHING";
 
-  /** That an actor has reads of a trail in a stretch. */
+  /** States that an actor has reads of a trail in a stretch. */
   record Presence(String orgId, String actor, long stretch) {
     static Presence of(RecordedRow read) {
       return new Presence(read.orgId(), read.actor(), read.id() >> STRETCH_BITS);
     }
   }
 
-  /** A stretch by its ids: the first, and the one behind the last. */
+  /** A stretch by its ids: the first, and the one after the last. */
   record Stretch(long firstId, long endId) {}
 
   private final Database database;
@@ -71,7 +72,7 @@ final class ReadActors {
     return Statement.of(sql + UNLESS_THERE, values);
   }
 
-  /** Forgets the stretches of a trail that end at an id or below it. */
+  /** Deletes the stretches of a trail that end at or below an id. */
   static Statement forget(String orgId, long throughId) {
     return Statement.of(
         "DELETE FROM audit_read_actor WHERE org_id = ? AND stretch < ?",
@@ -79,7 +80,7 @@ final class ReadActors {
         (throughId + 1) >> STRETCH_BITS);
   }
 
-  /** The next stretches with ids below one in which an actor may have reads, the last first. */
+  /** Returns the next stretches below an id in which an actor may have reads, highest first. */
   Future<List<Stretch>> listBelow(String orgId, String actor, long belowId) {
     return database.read(
         """

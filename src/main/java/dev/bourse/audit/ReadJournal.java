@@ -35,28 +35,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Batches of audited reads in files of this machine, for as long as the store does not take them.
+ * Stores batches of audited reads in local files while the store does not take them.
  *
- * <p>A file is of one process, which holds a lock on it. It begins with {@link #FORMAT}; behind it
- * each batch is its length, its CRC-32C and its compressed rows. A batch is appended and flushed to
- * the disk before {@link #append} returns, and batches are read from the oldest on. A file whose
- * batches are all stored is deleted, so a folder without files is the usual state.
+ * <p>A file belongs to one process, which holds a lock on it. It starts with {@link #FORMAT},
+ * followed by the batches, each with its length, its CRC-32C and its compressed rows. A batch is
+ * appended and flushed to the disk before {@link #append} returns, and batches are read oldest
+ * first. A file is deleted when all its batches are stored, so the folder is usually empty.
  *
- * <p>The files of processes that ended are taken over at the first use. A process that was killed
- * leaves a batch that was being appended and was never acknowledged: the file is cut behind the
- * last whole batch. A damaged batch is passed, and the file kept as a copy. A batch may have been
- * stored before its process ended, and is stored once by its id, see {@link
- * AuditStore#insertReads}.
+ * <p>The files of ended processes are taken over at the first use. A killed process may leave an
+ * incomplete batch at the end, which was not acknowledged: the file is cut after the last complete
+ * batch. A damaged batch is skipped, and a copy of the file is kept. A batch may have been stored
+ * before its process ended; its id prevents a second copy, see {@link AuditStore#insertReads}.
  *
- * <p>Every call blocks; calls may come from any thread.
+ * <p>Every call blocks. Thread-safe.
  */
 public final class ReadJournal implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReadJournal.class);
 
-  /** The bytes all files of a process may have: some ten million reads, a day of 100 a second. */
+  /** The limit of all files of a process: some ten million reads, a day at 100 a second. */
   public static final long MOST_BYTES = 256L * 1024 * 1024;
 
-  /** A file of this length is followed by another, so that what is stored leaves the disk. */
+  /** A file of this length is followed by a new one, so that stored batches free disk space. */
   private static final int FULL_BYTES = 8 * 1024 * 1024;
 
   private static final byte[] FORMAT = "bourse reads 1\n".getBytes(StandardCharsets.US_ASCII);
@@ -64,19 +63,19 @@ public final class ReadJournal implements AutoCloseable {
   private static final String DAMAGED = ".damaged";
   private static final int HEAD_BYTES = 8;
 
-  /** The rows of a batch are 1,024 at most, of some hundred bytes; a length beyond it is damage. */
+  /** A batch has at most 1,024 rows of some hundred bytes, so a larger length means damage. */
   private static final int MOST_BATCH_BYTES = 16 * 1024 * 1024;
 
   private static final int MOST_ROWS = 1 << 16;
 
   /**
-   * Rows of one commit under the id that has them stored once.
+   * The rows of one commit, and the id that prevents storing them twice.
    *
-   * @param rows in their order
+   * @param rows the rows in order
    */
   record Batch(String id, List<AuditRow> rows) {}
 
-  /** The journal holds as much as it may. */
+  /** The journal has reached its limit. */
   static final class JournalFullException extends IOException {
     JournalFullException(long most) {
       super("the journal of audited reads holds " + most + " bytes, its limit");
@@ -109,10 +108,10 @@ public final class ReadJournal implements AutoCloseable {
   private record Found(Batch batch, long end) {}
 
   /**
-   * Nothing is done to the folder before the first call.
+   * Creates a journal; does not touch the folder before the first call.
    *
-   * @param folder shared by processes of this data folder, made when it is needed
-   * @param name no other process's, ever
+   * @param folder shared by the processes of this data folder, created when needed
+   * @param name a name that no other process has or will have
    */
   public ReadJournal(Path folder, String name, Clock clock) {
     this(folder, name, MOST_BYTES, clock);
@@ -125,7 +124,7 @@ public final class ReadJournal implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** A file of which the bytes up to {@code head} are stored. */
+  /** A file whose bytes up to {@code head} are stored. */
   private static final class Journal {
     final Path path;
     final FileChannel channel;
@@ -138,12 +137,12 @@ public final class ReadJournal implements AutoCloseable {
     }
   }
 
-  /** Returns false only if there is nothing to store; costs nothing. */
+  /** Returns false only if there is nothing to store. A cheap call. */
   boolean mayHoldBatches() {
     return mayHold;
   }
 
-  /** Returns the bytes of batches that wait for the store; costs nothing. */
+  /** Returns the bytes of batches that wait for the store. A cheap call. */
   public long bytes() {
     return waiting;
   }
@@ -154,9 +153,9 @@ public final class ReadJournal implements AutoCloseable {
   }
 
   /**
-   * Appends batches; when this returns they outlive the process and the machine.
+   * Appends batches. After it returns, they survive a crash of the process and the machine.
    *
-   * @throws IOException if the disk or the journal has no room; then it has none of them
+   * @throws IOException if the disk or the journal is full; then none of them is stored
    */
   synchronized void append(List<Batch> batches) throws IOException {
     ByteArrayOutputStream encoded = new ByteArrayOutputStream();
@@ -188,7 +187,10 @@ public final class ReadJournal implements AutoCloseable {
     }
   }
 
-  /** After a failed append. What cannot be cut is overwritten, or cut as torn by who takes over. */
+  /**
+   * Cuts a file after a failed append. If that fails too, the rest is overwritten later, or the
+   * next process cuts it.
+   */
   private static void cut(Journal file, IOException cause) {
     try {
       file.channel.truncate(file.end);
@@ -211,7 +213,7 @@ public final class ReadJournal implements AutoCloseable {
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
     try {
       if (!isLocked(channel)) {
-        throw new IOException("another process has " + path);
+        throw new IOException("another process has locked " + path);
       }
       channel.write(ByteBuffer.wrap(FORMAT), 0);
       PrivateFile.flushFolder(folder);
@@ -225,7 +227,7 @@ public final class ReadJournal implements AutoCloseable {
     return begun;
   }
 
-  /** Takes the lock, which ends with the channel. */
+  /** Tries to acquire the lock, which ends with the channel. */
   private static boolean isLocked(FileChannel channel) throws IOException {
     try {
       FileLock lock = channel.tryLock();
@@ -235,7 +237,7 @@ public final class ReadJournal implements AutoCloseable {
     }
   }
 
-  /** Returns the oldest batches that were not dropped, so many at most. */
+  /** Returns the oldest batches that were not dropped, at most {@code most}. */
   synchronized List<Batch> oldest(int most) throws IOException {
     if (!isOpen) {
       takeOver();
@@ -259,7 +261,7 @@ public final class ReadJournal implements AutoCloseable {
     return found.stream().limit(most).map(Found::batch).toList();
   }
 
-  /** Forgets so many of the oldest batches, which are stored. */
+  /** Drops the oldest batches, which are stored. */
   synchronized void drop(int count) throws IOException {
     for (int i = 0; i < count; i++) {
       files.getFirst().head = found.remove().end();
@@ -281,7 +283,7 @@ public final class ReadJournal implements AutoCloseable {
     file.channel.close();
   }
 
-  /** Adds the batch at a place to those found, or passes or cuts what is none. */
+  /** Reads the batch at a position. Skips or cuts bytes that are not a batch. */
   private void read(Journal file, long at) throws IOException {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
     int length = readFully(file, head, at) ? head.getInt(0) : 0;
@@ -289,7 +291,7 @@ public final class ReadJournal implements AutoCloseable {
     long next = at + HEAD_BYTES + length;
     if (head.hasRemaining() || (isLength && next > file.end)) {
       LOG.warn(
-          "journal of audited reads {}: the last {} bytes are no whole batch and are cut",
+          "journal of audited reads {}: cut the last {} bytes, an incomplete batch",
           file.path,
           file.end - at);
       cutBehind(file, at);
@@ -300,7 +302,7 @@ public final class ReadJournal implements AutoCloseable {
       sum.update(body.array());
       try {
         if ((int) sum.getValue() != head.getInt(4)) {
-          throw new DamagedException("the checksum is another");
+          throw new DamagedException("the checksum differs");
         }
         found.add(new Found(decode(body.array()), next));
       } catch (IOException e) {
@@ -308,7 +310,7 @@ public final class ReadJournal implements AutoCloseable {
         pass(file, next);
       }
     } else {
-      setAside(file, at, file.end - at, "there is no length of a batch");
+      setAside(file, at, file.end - at, "the length of a batch is not valid");
       cutBehind(file, at);
     }
   }
@@ -318,7 +320,7 @@ public final class ReadJournal implements AutoCloseable {
     file.channel.truncate(at);
   }
 
-  /** The bytes up to here hold no batch that was not found. */
+  /** Marks the bytes up to a position as read. */
   private void pass(Journal file, long end) {
     Found last = found.pollLast();
     if (last == null) {
@@ -328,14 +330,17 @@ public final class ReadJournal implements AutoCloseable {
     }
   }
 
-  /** Keeps a copy of a damaged file for the operators, because its batches leave the journal. */
+  /**
+   * Keeps a copy of a damaged file for the operators, because its batches are dropped from the
+   * journal.
+   */
   private static void setAside(Journal file, long at, long bytes, String why) throws IOException {
     Path copy = file.path.resolveSibling(file.path.getFileName() + DAMAGED);
     if (!Files.exists(copy)) {
       Files.copy(file.path, copy);
     }
     LOG.error(
-        "journal of audited reads {}: {} bytes at {} are damaged and not stored ({}); see {}",
+        "journal of audited reads {}: {} bytes at {} are damaged and not stored ({}); copy in {}",
         file.path,
         bytes,
         at,
@@ -343,7 +348,7 @@ public final class ReadJournal implements AutoCloseable {
         copy);
   }
 
-  /** Keeps a copy of the oldest file, one of whose batches the store refuses. */
+  /** Keeps a copy of the oldest file, which has a batch that the store rejects. */
   synchronized void setAsideOldest(String batchId, Throwable refusal) throws IOException {
     Journal first = files.peek();
     if (first != null) {
@@ -361,7 +366,7 @@ public final class ReadJournal implements AutoCloseable {
     return true;
   }
 
-  /** Takes the files of processes that ended. */
+  /** Takes over the files of ended processes. */
   private void takeOver() {
     if (!Files.isDirectory(folder)) {
       return;
@@ -370,29 +375,28 @@ public final class ReadJournal implements AutoCloseable {
     try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
       all.forEach(paths::add);
     } catch (IOException | DirectoryIteratorException e) {
-      LOG.error(
-          "cannot list {}; reads of processes that ended are stored after a restart", folder, e);
+      LOG.error("cannot list {}; a restart will store the reads of ended processes", folder, e);
     }
     List<Journal> left = new ArrayList<>();
     for (Path path : paths) {
       if (!path.getFileName().toString().startsWith(name + '.')) {
-        takenOver(path).ifPresent(left::add);
+        openLeft(path).ifPresent(left::add);
       }
     }
     if (!left.isEmpty()) {
-      LOG.info("{} journals of audited reads were left by processes that ended", left.size());
+      LOG.info("found {} journals of audited reads of ended processes", left.size());
     }
     for (int i = left.size() - 1; i >= 0; i--) {
       files.addFirst(left.get(i));
     }
   }
 
-  private Optional<Journal> takenOver(Path path) {
+  private Optional<Journal> openLeft(Path path) {
     try {
       FileChannel channel =
           FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
       try {
-        if (isLocked(channel) && isOurs(path, channel)) {
+        if (isLocked(channel) && isLoadable(path, channel)) {
           Journal file = new Journal(path, channel);
           file.end = Math.max(channel.size(), FORMAT.length);
           return Optional.of(file);
@@ -405,17 +409,18 @@ public final class ReadJournal implements AutoCloseable {
     } catch (NoSuchFileException e) {
       // Another process has stored it.
     } catch (IOException e) {
-      LOG.error("cannot read {}; its audited reads are stored after a restart", path, e);
+      LOG.error("cannot read {}; a restart will store its audited reads", path, e);
     }
     return Optional.empty();
   }
 
-  /** Whether the file can be loaded. One that a process had no time to begin holds nothing. */
-  private boolean isOurs(Path path, FileChannel channel) throws IOException {
+  /** Returns whether the file can be loaded. A file without a complete header is empty. */
+  private boolean isLoadable(Path path, FileChannel channel) throws IOException {
     ByteBuffer format = ByteBuffer.allocate(FORMAT.length);
     int read = channel.read(format, 0);
     if (read == FORMAT.length && !format.flip().equals(ByteBuffer.wrap(FORMAT))) {
-      LOG.error("{} is no journal of audited reads that this release knows; it is left", path);
+      LOG.error(
+          "{} is not a journal of audited reads that this release can read; ignoring it", path);
       return false;
     }
     Duration age =
@@ -424,8 +429,8 @@ public final class ReadJournal implements AutoCloseable {
     if (age.compareTo(AuditedReads.MARKS_KEPT) > 0) {
       LOG.error(
           """
-          {} is from {}: whether its audited reads are stored is not known any more; it is left. \
-          Touch the file and restart to store them, perhaps again.\
+          {} is from {}: the record of whether its audited reads are stored has expired; ignoring \
+          it. Touch the file and restart to store them, perhaps a second time.\
           """,
           path,
           Files.getLastModifiedTime(path));
@@ -484,7 +489,7 @@ public final class ReadJournal implements AutoCloseable {
     return new String(in.readNBytes(length), StandardCharsets.UTF_8);
   }
 
-  /** Leaves the files to the next process. */
+  /** Closes the files and leaves them to the next process. */
   @Override
   public synchronized void close() throws IOException {
     for (Journal file : files) {

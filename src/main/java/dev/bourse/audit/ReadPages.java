@@ -11,19 +11,18 @@ import java.util.Optional;
 /** Finds the newest entries of segments, for pages. */
 final class ReadPages {
   /**
-   * Segments looked at before any is read: a page has 100 entries as a rule, and each segment has
-   * one at least.
+   * Headers in the first query: a page usually has 100 entries, and each segment has at least one.
    */
   private static final int FIRST_HEADERS = 4;
 
   private static final int MORE_HEADERS = 128;
 
-  /** How often a page is begun anew when a segment it needs was trimmed or purged meanwhile. */
+  /** How often a page restarts if a segment it needs was trimmed or purged in the meantime. */
   private static final int TRIES = 4;
 
   private static final String HEADER = "first_id, last_id, entry_count, actors";
 
-  /** The last so many segments below an id, and those before them that reach among them. */
+  /** Selects the last segments below an id, and earlier ones that overlap with them. */
   static final String HEADERS =
       """
       WITH top AS (SELECT %1$s FROM %2$s WHERE org_id = ? AND first_id < ? AND first_id > ? \
@@ -46,9 +45,9 @@ final class ReadPages {
   private record Header(
       long firstId, long lastId, long entryCount, ActorFilter actors, boolean isTop) {}
 
-  /** A segment that was listed is gone. */
-  private static final class Moved extends RuntimeException {
-    Moved() {
+  /** A listed segment no longer exists. */
+  private static final class SegmentPurgedException extends RuntimeException {
+    SegmentPurgedException() {
       super("a segment was purged while the trail was read", null, false, false);
     }
   }
@@ -64,10 +63,10 @@ final class ReadPages {
   }
 
   /**
-   * The newest entries of a trail below an id, newest first.
+   * Returns the newest entries of a trail below an id, newest first.
    *
-   * @param actor only what this actor did; empty for all
-   * @param above only entries above this id are wanted
+   * @param actor returns only entries of this actor; empty for all
+   * @param above returns only entries above this id
    */
   Future<List<TrailEntry>> newest(
       String owner, Optional<String> actor, long before, long above, int wanted) {
@@ -79,7 +78,7 @@ final class ReadPages {
         .map(done -> search.newest())
         .recover(
             e -> {
-              if (e instanceof Moved && triesLeft > 1) {
+              if (e instanceof SegmentPurgedException && triesLeft > 1) {
                 search.found.clear();
                 return newest(search, before, above, triesLeft - 1);
               }
@@ -87,7 +86,7 @@ final class ReadPages {
             });
   }
 
-  /** One actor's are looked for in what is not sealed yet, and below where they may be. */
+  /** Searches one actor's entries among unsealed segments, and then in the actor's stretches. */
   private Future<Void> search(Search search, long before, long above) {
     if (search.actor.isEmpty()) {
       return descend(search, before, above, FIRST_HEADERS);
@@ -143,7 +142,7 @@ final class ReadPages {
       }
     }
 
-    /** Whether entries at or below an id can add nothing. */
+    /** Returns whether entries at or below an id cannot add to the result. */
     boolean isEnoughAbove(long id) {
       return found.stream().filter(entry -> entry.id() > id).count() >= wanted;
     }
@@ -156,7 +155,10 @@ final class ReadPages {
     }
   }
 
-  /** Goes down the trail to an id, so many segments at a time, until enough is found. */
+  /**
+   * Searches down the trail to an id, a number of segments at a time, until enough entries are
+   * found.
+   */
   private Future<Void> descend(Search search, long below, long above, int headers) {
     if (below - 1 <= above) {
       return Future.succeededFuture();
@@ -193,7 +195,7 @@ final class ReadPages {
             });
   }
 
-  /** Reads the entries of segments with ids from one to below another, until they are enough. */
+  /** Reads the entries of segments between two ids, until enough are found. */
   private Future<Void> read(Search search, List<Header> candidates, long from, long below) {
     if (candidates.isEmpty() || search.isEnoughAbove(candidates.get(0).lastId())) {
       return Future.succeededFuture();
@@ -206,7 +208,7 @@ final class ReadPages {
       next.add(candidates.get(next.size()).firstId());
     }
     int read = next.size();
-    // The text must not vary with their number, so the last one is asked for again.
+    // The SQL text must not vary with the number of ids, so the last id is repeated.
     while (next.size() < ReadSegments.PER_READ) {
       next.add(next.get(read - 1));
     }
@@ -215,7 +217,7 @@ final class ReadPages {
         .compose(
             segments -> {
               if (segments.size() < read) {
-                return Future.failedFuture(new Moved());
+                return Future.failedFuture(new SegmentPurgedException());
               }
               segments.forEach(segment -> search.take(segment.entries(), from, below));
               return read(search, candidates.subList(read, candidates.size()), from, below);

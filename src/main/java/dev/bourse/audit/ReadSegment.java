@@ -14,31 +14,31 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * The bytes of a segment: reads of one trail in the order of their ids. Pure.
+ * Encodes and decodes a segment: reads of one trail in the order of their ids. Pure.
  *
- * <p>A text is written once, and so is each combination of actor, action, subject and detail; an
- * entry is by how much its id and its time differ from those of the entry before, and the number of
- * its combination. All of it is deflated, which makes two bytes of a hot token's entry one and
- * takes a quarter off the tokens of scattered ones. A checksum goes before.
+ * <p>Each text is written once, and so is each combination of actor, action, subject and detail. An
+ * entry is the difference of its id and time to the previous entry, and the number of its
+ * combination. The result is deflated, which halves the two bytes of a frequent token's entry and
+ * saves a quarter for many different tokens. A checksum precedes it.
  */
 final class ReadSegment {
-  /** As many reads as are flushed in one commit; a batch of seals has about as many, too. */
+  /** The largest number of reads in one commit; a batch of seals has about as many. */
   static final int MAX_ENTRIES = 1_024;
 
-  /** What bytes of another form would begin with. */
+  /** The first byte, which differs for other formats. */
   private static final byte FORM = 1;
 
   private static final int HEAD_BYTES = 1 + Integer.BYTES + Integer.BYTES;
 
   /**
-   * Far more than {@link #MAX_ENTRIES} take, each with texts as long as any can be; damaged bytes
-   * must not make a process allocate what it does not have.
+   * Far more than {@link #MAX_ENTRIES} with texts of maximum length take. It keeps damaged bytes
+   * from causing a huge allocation.
    */
   private static final int MAX_BYTES = 64 << 20;
 
-  /** The bytes are not those of a segment. */
-  static final class Damaged extends RuntimeException {
-    Damaged(String message) {
+  /** The bytes are not a valid segment. */
+  static final class DamagedSegmentException extends RuntimeException {
+    DamagedSegmentException(String message) {
       super(message);
     }
   }
@@ -89,10 +89,10 @@ final class ReadSegment {
   }
 
   /**
-   * The entries of a segment.
+   * Decodes the entries of a segment.
    *
-   * @param firstId the first one's id
-   * @throws Damaged when the bytes are not what {@link #encode} made
+   * @param firstId the id of the first entry
+   * @throws DamagedSegmentException if {@link #encode} cannot have produced the bytes
    */
   static List<TrailEntry> decode(long firstId, byte[] bytes) {
     In in = new In(inflated(bytes));
@@ -119,7 +119,7 @@ final class ReadSegment {
   }
 
   private static byte[] deflated(byte[] plain) {
-    // Once a flush and organization; what more effort would save is a few bytes in a hundred.
+    // Runs once per flush and organization; a higher level would save only a few percent.
     Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
     try {
       deflater.setInput(plain);
@@ -143,13 +143,13 @@ final class ReadSegment {
 
   private static byte[] inflated(byte[] bytes) {
     if (bytes.length < HEAD_BYTES || bytes[0] != FORM) {
-      throw new Damaged("it does not begin as segments do");
+      throw new DamagedSegmentException("its first byte is not that of a segment");
     }
     ByteBuffer head = ByteBuffer.wrap(bytes, 1, HEAD_BYTES - 1);
     int checksum = head.getInt();
     int length = head.getInt();
     if (length < 0 || length > MAX_BYTES) {
-      throw new Damaged("it says to have " + length + " bytes");
+      throw new DamagedSegmentException("it declares " + length + " bytes");
     }
     Inflater inflater = new Inflater(true);
     try {
@@ -159,21 +159,21 @@ final class ReadSegment {
       while (at < length) {
         int more = inflater.inflate(plain, at, length - at);
         if (more == 0) {
-          throw new Damaged("it is cut short after " + at + " of " + length + " bytes");
+          throw new DamagedSegmentException("it ends after " + at + " of " + length + " bytes");
         }
         at += more;
       }
       if (inflater.inflate(new byte[1]) != 0
           || !inflater.finished()
           || inflater.getRemaining() != 0) {
-        throw new Damaged("it does not end after " + length + " bytes");
+        throw new DamagedSegmentException("it continues after " + length + " bytes");
       }
       if (checksum(plain) != checksum) {
-        throw new Damaged("its bytes are not those it was stored with");
+        throw new DamagedSegmentException("its checksum differs");
       }
       return plain;
     } catch (DataFormatException e) {
-      throw new Damaged("it cannot be inflated: " + e.getMessage());
+      throw new DamagedSegmentException("it cannot be inflated: " + e.getMessage());
     } finally {
       inflater.end();
     }
@@ -185,7 +185,10 @@ final class ReadSegment {
     return (int) crc.getValue();
   }
 
-  /** Integers of seven bits a byte, the lowest first; signed ones with the sign lowest. */
+  /**
+   * Writes integers in groups of seven bits, lowest first; signed ones with the sign in the lowest
+   * bit.
+   */
   private static final class Out extends ByteArrayOutputStream {
     void unsigned(long value) {
       long rest = value;
@@ -219,7 +222,7 @@ final class ReadSegment {
       long value = 0;
       for (int shift = 0; shift < Long.SIZE; shift += 7) {
         if (at == bytes.length) {
-          throw new Damaged("it ends amid a number");
+          throw new DamagedSegmentException("it ends within a number");
         }
         byte next = bytes[at++];
         value |= (next & 0x7fL) << shift;
@@ -227,7 +230,7 @@ final class ReadSegment {
           return value;
         }
       }
-      throw new Damaged("it has a number of more than 64 bits");
+      throw new DamagedSegmentException("it has a number of more than 64 bits");
     }
 
     long signed() {
@@ -235,12 +238,12 @@ final class ReadSegment {
       return value >>> 1 ^ -(value & 1);
     }
 
-    /** How many follow, each of a byte at least. */
+    /** Reads a count of items, each of which has at least one byte. */
     long count() {
       long count = unsigned();
       if (count < 0 || count > bytes.length - at) {
-        throw new Damaged(
-            "it says that " + count + " follow, of " + (bytes.length - at) + " bytes");
+        throw new DamagedSegmentException(
+            "it declares " + count + " items in " + (bytes.length - at) + " bytes");
       }
       return count;
     }
@@ -255,24 +258,25 @@ final class ReadSegment {
     <T> T of(List<T> values) {
       long number = unsigned();
       if (number < 0 || number >= values.size()) {
-        throw new Damaged("it names number " + number + " of " + values.size());
+        throw new DamagedSegmentException("it refers to item " + number + " of " + values.size());
       }
       return values.get((int) number);
     }
 
     void end() {
       if (at != bytes.length) {
-        throw new Damaged("it goes on after its last entry");
+        throw new DamagedSegmentException("it continues after its last entry");
       }
     }
   }
 
   /**
-   * Ids as others took some between: a segment is encoded before it is known which ids it gets.
+   * Shifts ids past those that other processes took in between, because a segment is encoded before
+   * its ids are known.
    *
-   * @param skips {@code place:ids}, divided by commas: before the entry of that place so many ids
-   *     were taken by others
-   * @throws Damaged when the text is of another form
+   * @param skips {@code place:ids} separated by commas: the number of ids that others took before
+   *     the entry at a position
+   * @throws DamagedSegmentException if the text is malformed
    */
   static List<TrailEntry> skipping(List<TrailEntry> entries, String skips) {
     if (skips.isEmpty()) {
@@ -285,7 +289,7 @@ final class ReadSegment {
         int place = Integer.parseInt(skip.substring(0, Math.max(0, colon)));
         added[place] = Long.parseLong(skip.substring(colon + 1));
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
-        throw new Damaged("it skips ids in an unknown form: " + skips);
+        throw new DamagedSegmentException("its skipped ids are malformed: " + skips);
       }
     }
     Arrays.parallelPrefix(added, Long::sum);

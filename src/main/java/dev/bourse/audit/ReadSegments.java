@@ -16,20 +16,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * SQL of the segments. A segment's ids may lie among those of others and of rows, for processes
- * take ids at the same time; but no further than {@link #MOST_SPAN}, so that whoever looks for an
- * id knows how far to look.
+ * The SQL of the segments. A segment's ids may be interleaved with those of other segments and of
+ * rows, because processes take ids concurrently. Its span is at most {@link #MOST_SPAN}, which
+ * bounds the search for an id.
  */
 final class ReadSegments {
   private static final Logger LOG = LoggerFactory.getLogger(ReadSegments.class);
 
-  /** From a segment's first id to its last: its own, and 15 times as many that others took. */
+  /**
+   * The largest distance between a segment's first and last id: its own ids, and 15 times as many
+   * of others.
+   */
   static final long MOST_SPAN = 16L * ReadSegment.MAX_ENTRIES;
 
-  /** Segments of one query: up to 100 KB, and a millisecond of whoever decodes them. */
+  /** Segments of one query: up to 100 KB, and a millisecond of decoding. */
   static final int PER_READ = 8;
 
-  /** The time of reads that are lost: none. */
+  /** Sentinel: the time of a lost read. */
   static final long LOST_AT_MILLIS = Long.MIN_VALUE;
 
   static final String TABLE = "audit_read_segment";
@@ -61,7 +64,7 @@ final class ReadSegments {
                 .formatted(database.newTrailIdsSql(), MOST_SPAN);
   }
 
-  /** Stores reads of one trail, in their order, with ids that are new. */
+  /** Returns the statement that stores reads of one trail, in order, with new ids. */
   Statement insert(String owner, List<AuditRow> rows) {
     List<TrailEntry> entries =
         IntStream.range(0, rows.size())
@@ -73,7 +76,9 @@ final class ReadSegments {
                 })
             .toList();
     return Statement.guarded(
-        () -> new StoreUnavailable("too many others took ids of the trail meanwhile", null),
+        () ->
+            new StoreUnavailable(
+                "too many other processes took ids of the trail at the same time", null),
         insertWithNewIds,
         owner,
         entries.size(),
@@ -101,22 +106,25 @@ final class ReadSegments {
           ReadSegment.skipping(ReadSegment.decode(firstId, row.bytes("body")), row.text("skips"));
       long last = entries.isEmpty() ? 0 : entries.get(entries.size() - 1).id();
       if (entries.size() != row.integer("entry_count") || last != lastId) {
-        throw new ReadSegment.Damaged(
-            "its %s entries end at %s, and its row says %s and %s"
+        throw new ReadSegment.DamagedSegmentException(
+            "its %s entries end at %s, but its row declares %s and %s"
                 .formatted(entries.size(), last, row.integer("entry_count"), lastId));
       }
       return new Segment(row.text("org_id"), firstId, lastId, entries);
-    } catch (ReadSegment.Damaged e) {
-      throw new ReadSegment.Damaged(
+    } catch (ReadSegment.DamagedSegmentException e) {
+      throw new ReadSegment.DamagedSegmentException(
           "the segment of reads with first_id " + firstId + " is damaged: " + e.getMessage());
     }
   }
 
-  /** For verification: what cannot be decoded is missing, and its seal tells. */
+  /**
+   * Decodes a segment for verification. A damaged one is returned empty, and its seal reports the
+   * missing entries.
+   */
   private static Segment decodedIfSound(Row row) {
     try {
       return decoded(row);
-    } catch (ReadSegment.Damaged e) {
+    } catch (ReadSegment.DamagedSegmentException e) {
       LOG.warn("{}", e.getMessage());
       return new Segment(
           row.text("org_id"), row.integer("first_id"), row.integer("last_id"), List.of());
@@ -124,14 +132,14 @@ final class ReadSegments {
   }
 
   /**
-   * For sealing: what cannot be decoded becomes one entry that nobody wrote and nothing will read
-   * again, so that the seal over it tells for ever that it is missing.
+   * Decodes a segment for sealing. A damaged one becomes a single sentinel entry that no read can
+   * match, so that the seal records permanently that its reads are missing.
    */
   private static Segment decodedOrLost(Row row) {
     try {
       return decoded(row);
-    } catch (ReadSegment.Damaged e) {
-      LOG.error("{}; its reads are lost, and its seal will say so", e.getMessage());
+    } catch (ReadSegment.DamagedSegmentException e) {
+      LOG.error("{}; its reads are lost, and its seal will record that", e.getMessage());
       long lastId = row.integer("last_id");
       return new Segment(
           row.text("org_id"),
@@ -144,18 +152,18 @@ final class ReadSegments {
   /**
    * Entries in the order of their ids.
    *
-   * @param throughId there are no others up to this id
+   * @param throughId the list is complete up to this id
    */
   record Listed(List<RecordedRow> rows, long throughId) {}
 
   /**
-   * Entries with ids after one and up to another: of all of them, or so many at least.
+   * Lists entries between two ids: all of them, or at least {@code enough}.
    *
-   * @param owner whose; empty for all trails, which are about to be sealed
+   * @param owner the owner of the trail; empty for all trails, for sealing
    */
   Future<Listed> list(Optional<String> owner, long afterId, long upToId, int enough) {
     long after = Math.max(0, afterId);
-    // By their ids: what retention leaves of a segment is found again behind it.
+    // In the order of ids, so that the rest of a trimmed segment is found after it.
     NavigableMap<Long, RecordedRow> found = new TreeMap<>();
     return gather(owner, after - MOST_SPAN, after, upToId, enough, found)
         .map(through -> new Listed(List.copyOf(found.headMap(through, true).values()), through));
@@ -212,17 +220,17 @@ final class ReadSegments {
   }
 
   /**
-   * What deletes entries.
+   * The statements that delete entries.
    *
-   * @param entries how many
+   * @param entries the number of deleted entries
    */
   record Removal(List<Statement> statements, int entries) {}
 
   /**
-   * Deletes a trail's entries from one id to another: segments that lie in between as they are, and
-   * others by storing what is left of them.
+   * Deletes a trail's entries from one id to another. Segments within the range are deleted, and
+   * the rest of others is stored again.
    *
-   * @param refusal what the commit fails with when they have changed meanwhile
+   * @param refusal the exception of the commit if the segments have changed
    */
   Future<Removal> remove(String owner, long firstId, long lastId, RuntimeException refusal) {
     List<Segment> found = new ArrayList<>();

@@ -3,10 +3,10 @@ package dev.bourse.audit;
 import dev.bourse.store.Row;
 
 /**
- * A row of the audit trail as stored.
+ * A stored row of the audit trail.
  *
  * @param id increasing over all trails
- * @param orgId whose trail it is in, {@link Trails#PLATFORM} for the platform's
+ * @param orgId the owner of its trail, {@link Trails#PLATFORM} for the platform's
  * @param isRead whether it records a read
  * @param isSegmented whether it is stored as an entry of a segment
  */
@@ -21,7 +21,7 @@ record RecordedRow(
     boolean isRead,
     boolean isSegmented) {
 
-  /** How a query begins that {@link #from} understands. */
+  /** The start of a query whose rows {@link #from} can read. */
   static final String SELECT = "SELECT id, " + AuditStore.COLUMNS + " FROM audit ";
 
   static RecordedRow from(Row row) {

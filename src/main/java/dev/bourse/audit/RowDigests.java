@@ -6,14 +6,14 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * What is kept of the rows of a sealed batch: a digest over their digests, which the seal is made
- * from, and each row's id with the beginning of its digest, by which a verification can name the
- * row that differs. Of a purged batch only the first is left; the chain is proven without its rows.
+ * The digests of a sealed batch: one digest over all row digests, which is part of the seal, and
+ * each row's id with the start of its digest, with which verification can name a row that differs.
+ * After a purge only the first remains, and the chain is verified without the rows.
  */
 final class RowDigests {
   private static final int CONTENT_BYTES = 32;
 
-  /** An id and the first half of a quarter of a digest: names a row, the content digest proves. */
+  /** An id and the first 8 bytes of a digest. These find a row; the content digest proves it. */
   private static final int ROW_BYTES = 2 * Long.BYTES;
 
   private final byte[] stored;
@@ -26,7 +26,7 @@ final class RowDigests {
     return new RowDigests(bytes.clone());
   }
 
-  /** The digest of one row: SHA-256 over all its columns. */
+  /** Returns the digest of one row: SHA-256 over all its columns. */
   static byte[] of(RecordedRow row) {
     return new Encoding("row")
         .add(row.id())
@@ -40,7 +40,6 @@ final class RowDigests {
         .sha256();
   }
 
-  /** Rows of a batch, in the order of their ids. */
   static final class Gathered {
     private final ByteArrayOutputStream digests = new ByteArrayOutputStream();
     private final ByteArrayOutputStream rows = new ByteArrayOutputStream();
@@ -64,12 +63,12 @@ final class RowDigests {
     return stored.clone();
   }
 
-  /** What is left of them once the rows are purged. */
+  /** Returns the part that remains after the rows are purged. */
   RowDigests withoutRows() {
     return new RowDigests(Arrays.copyOf(stored, CONTENT_BYTES));
   }
 
-  /** Whether these can be the digests of so many rows. */
+  /** Returns whether these can be the digests of this many rows. */
   boolean areOf(long rows) {
     return stored.length == CONTENT_BYTES + rows * ROW_BYTES;
   }

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A sealed batch of a chain: rows whose ids follow the previous batch's, and a digest over them and
- * over the previous seal. Whoever notes one seal elsewhere can later prove all rows up to it.
+ * over the previous seal. A copy of one seal kept elsewhere proves all rows up to it.
  *
  * @param batch its number in the chain, from 1
  * @param newestAtMillis the latest time of its rows
  * @param seal SHA-256 in hexadecimal, see {@link #sealing}
- * @param purgedAtMillis when its rows were deleted for their age; null while they are kept
+ * @param purgedAtMillis when its rows were deleted by retention; null while they are kept
  */
 record Seal(
     Chain chain,
@@ -24,20 +24,20 @@ record Seal(
     long sealedAtMillis,
     @Nullable Long purgedAtMillis) {
 
-  /** Rows of a batch: what is read, checked and purged in one go, some milliseconds each. */
+  /** Rows of a batch, which are read, verified and purged together in some milliseconds each. */
   static final int MAX_ROWS = 1_000;
 
   /**
-   * What a batch follows.
+   * The end of a batch, for the next one.
    *
-   * @param batch 0 for the beginning of a chain
-   * @param lastId the greatest id sealed so far
+   * @param batch 0 for the start of a chain
+   * @param lastId the largest id sealed so far
    */
   public record Link(long batch, long lastId, String seal, long sealedAtMillis, boolean isPurged) {
     static final Link BEGINNING = new Link(0, Long.MIN_VALUE, "", 0, true);
   }
 
-  /** A batch that follows another. */
+  /** Seals a batch that follows another. */
   static Seal sealing(
       Chain chain, Link previous, RowDigests rows, long newestAtMillis, long sealedAtMillis) {
     Seal unsealed =
@@ -65,7 +65,7 @@ record Seal(
         null);
   }
 
-  /** The seal this batch must have after that one. Whether it is purged makes no difference. */
+  /** Returns the seal this batch must have after a previous seal. A purge does not change it. */
   String expected(String previousSeal) {
     return HexFormat.of()
         .formatHex(

@@ -4,26 +4,26 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first thing found wrong with sealed rows.
+ * The first fault found in sealed rows.
  *
- * @param rowId the row; null when it is not about a single one
- * @param detail for people
+ * @param rowId the row; null if the fault is not about a single one
+ * @param detail a description for people
  */
 public record SealFault(long batch, @Nullable Long rowId, What what, String detail) {
-  /** What is wrong. */
+  /** The kind of a fault. */
   public enum What {
-    /** A row is not as it was sealed. */
+    /** A row differs from its seal. */
     CHANGED,
-    /** A sealed row is gone. */
+    /** A sealed row is missing. */
     MISSING,
-    /** A row is there that was not sealed, among rows that were. */
+    /** An unsealed row is among sealed ones. */
     ADDED,
-    /** The record of a batch contradicts itself, or the batch before it. */
+    /** The record of a batch contradicts itself or the previous batch. */
     SEAL,
-    /** The record of a batch is gone. */
+    /** The record of a batch is missing. */
     GAP;
 
-    /** As clients see it. */
+    /** Returns the name in the API. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }

@@ -11,12 +11,15 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Verification of the sealed trails, a bounded run of batches at a time. */
+/** Verifies sealed trails, a bounded number of batches at a time. */
 public final class SealService {
   /** Rows of one run: some 100 ms of a reader and of a worker. */
   static final int ROWS_PER_RUN = 10_000;
 
-  /** Batches of one run: quiet trails have small ones, and each has 16 bytes a row besides. */
+  /**
+   * Batches of one run, a limit for quiet trails with small batches; each batch also has 16 bytes
+   * per row.
+   */
   static final int BATCHES_PER_RUN = 500;
 
   private final Vertx vertx;
@@ -29,19 +32,19 @@ public final class SealService {
     this.trails = new TrailStore(database);
   }
 
-  /** The last batch of a chain; whoever notes it elsewhere can later prove all up to it. */
+  /** The last batch of a chain. A copy of it kept elsewhere proves all rows up to it. */
   public record Head(long batch, String seal, long sealedAtMillis) {}
 
   /**
-   * What one run found.
+   * The result of one run.
    *
-   * @param batches how many were found sound, the purged ones among them
-   * @param rows how many rows were found sound
-   * @param purgedBatches how many are sealed still, but without their rows
-   * @param next the batch after which the next run goes on; null at the end of the chain
-   * @param throughId rows of greater ids are not sealed yet
+   * @param batches the number of sound batches, including purged ones
+   * @param rows the number of sound rows
+   * @param purgedBatches the number of sealed batches without rows
+   * @param next the batch after which the next run continues; null at the end of the chain
+   * @param throughId rows with larger ids are not sealed yet
    * @param head null while nothing is sealed
-   * @param fault null when all of the run is sound
+   * @param fault null if the whole run is sound
    */
   public record Report(
       Chain chain,
@@ -53,7 +56,7 @@ public final class SealService {
       @Nullable Head head,
       @Nullable SealFault fault) {}
 
-  /** What is to be compared. */
+  /** The data to verify. */
   private record Run(
       Chain chain,
       long throughId,
@@ -67,16 +70,16 @@ public final class SealService {
   /**
    * Verifies the batches of a chain after one, until the run is long enough or a fault is found.
    *
-   * <p>Fails with an {@link ApiError} {@code not-found} when there is no such organization.
+   * <p>Fails with an {@link ApiError} {@code not-found} if there is no such organization.
    *
-   * @param afterBatch 0 for the beginning
+   * @param afterBatch 0 for the start
    */
   public Future<Report> verifySeals(Chain chain, long afterBatch) {
     return trails.requireTrail(chain.orgId()).compose(known -> verify(chain, afterBatch));
   }
 
   private Future<Report> verify(Chain chain, long afterBatch) {
-    // First how far all is sealed: seals read later can only be more.
+    // Reads the seal position first, because seals that are read later can only be further.
     return store
         .readThroughId()
         .compose(through -> gather(chain, through, afterBatch))
@@ -105,8 +108,8 @@ public final class SealService {
   }
 
   /**
-   * A batch may have been purged after its seal was read and before its rows were. A second look at
-   * the seals tells, and then its rows count no more.
+   * Drops the rows of a batch that was purged between the reads of its seal and of its rows, which
+   * a second read of the seals shows.
    */
   private static Run settled(Run run, List<Seal> now) {
     Set<Long> purgedBefore = new HashSet<>();
@@ -174,7 +177,7 @@ public final class SealService {
                 before == null ? seals.get(0).firstId() - 1 : before.lastId(),
                 lastId,
                 seals.stream().mapToLong(seal -> seal.rows().count()).sum() + 1);
-    // Past the last batch there must be none either, as far as all is sealed.
+    // No rows may follow the last batch up to the seal position either.
     Future<List<RecordedRow>> beyond =
         isEnd && (before != null || !seals.isEmpty())
             ? store.listRows(chain, lastId, throughId, 1)
@@ -231,8 +234,8 @@ public final class SealService {
               id,
               SealFault.What.ADDED,
               """
-              row %s is in no batch, though all rows up to %s are: it was slipped in, or the seal \
-              of its batch is gone\
+              row %s is in no batch, although all rows up to %s are sealed: it was inserted later, \
+              or the seal of its batch is missing\
               """
                   .formatted(id, run.throughId()));
       return report(run, sound, rows, purged, added);

@@ -14,15 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** SQL of the seals and of the rows under them. */
+/** The SQL of the seals and of their rows. */
 final class SealStore {
-  /** The name of the walk over the trail. Releases that knew no segments had one of another. */
+  /** The name of the position in the trail. Releases without segments used another name. */
   private static final String WALK = "trail";
 
-  /** Another process has done the same already, or the rows are not what they were. */
-  static final class DoneElsewhere extends RuntimeException {
-    private DoneElsewhere() {
-      super("these rows were sealed, purged or lost meanwhile", null, false, false);
+  /** Another process has done the same work, or the rows have changed. */
+  static final class DoneElsewhereException extends RuntimeException {
+    private DoneElsewhereException() {
+      super("these rows were sealed, purged or lost by another process", null, false, false);
     }
   }
 
@@ -42,7 +42,7 @@ final class SealStore {
 
   private static final String SELECT = "SELECT " + SEAL.names() + " FROM audit_seal ";
 
-  /** Chains of one query: a page of queries costs little more than one of them. */
+  /** Chains of one query; a query of many chains costs little more than a query of one. */
   private static final int CHAINS_PER_READ = 50;
 
   private static final String HEADS =
@@ -63,12 +63,12 @@ final class SealStore {
     this.segments = new ReadSegments(database);
   }
 
-  /** The id up to which the rows are settled. */
+  /** Returns the id up to which the rows are settled. */
   Future<Long> readSettledId() {
     return database.settledTrail(Long.MAX_VALUE);
   }
 
-  /** The id up to which every row is in a batch. */
+  /** Returns the id up to which every row is in a batch. */
   Future<Long> readThroughId() {
     return one("SELECT COALESCE(MAX(through_id), 0) AS id FROM audit_sealed WHERE name = ?", WALK);
   }
@@ -78,8 +78,8 @@ final class SealStore {
   }
 
   /**
-   * Rows of all trails with ids after one and up to another, by id, and reads of segments among
-   * them: all, or up to some id about so many.
+   * Lists rows and segment entries of all trails between two ids, in order: all of them, or about
+   * {@code enough} up to some id.
    */
   Future<ReadSegments.Listed> listRows(long afterId, long upToId, int enough) {
     Future<List<RecordedRow>> rows =
@@ -100,7 +100,7 @@ final class SealStore {
             });
   }
 
-  /** So many of the same of one chain. */
+  /** Lists rows and segment entries of one chain, at most {@code limit}. */
   Future<List<RecordedRow>> listRows(Chain chain, long afterId, long upToId, long limit) {
     Future<List<RecordedRow>> rows =
         database.read(
@@ -127,13 +127,13 @@ final class SealStore {
         .toList();
   }
 
-  /** The last batch of each chain that has any. */
+  /** Returns the last batch of each chain that has one. */
   Future<Map<Chain, Seal.Link>> readHeads(List<Chain> chains) {
     List<Future<List<Seal>>> reads = new ArrayList<>();
     for (int from = 0; from < chains.size(); from += CHAINS_PER_READ) {
       List<Object> parameters = new ArrayList<>();
       for (int i = from; i < from + CHAINS_PER_READ; i++) {
-        // The text must not vary with the number of chains, so the last one is asked for again.
+        // The SQL text must not vary with the number of chains, so the last one is repeated.
         Chain chain = chains.get(Math.min(i, chains.size() - 1));
         parameters.add(chain.orgId());
         parameters.add(chain.isRead());
@@ -152,12 +152,11 @@ final class SealStore {
   }
 
   /**
-   * Stores batches, whose reads are in them, and how far the trail is sealed with them. Fails with
-   * {@link DoneElsewhere} when another process has sealed meanwhile, or when the table does not
-   * have as many rows as were read: another primary that was promoted after the reading may lack
-   * some.
+   * Stores batches, the actors of their reads, and the new seal position. Fails with {@link
+   * DoneElsewhereException} if another process has sealed in the meantime, or if the table has
+   * fewer rows than were read, because another primary was promoted that may lack some.
    *
-   * @param taken what the batches were made from
+   * @param taken the rows of the batches
    */
   Future<Void> seal(List<Seal> seals, BatchBuilder taken) {
     List<Statement> statements = new ArrayList<>(seals.size() + 2);
@@ -167,7 +166,7 @@ final class SealStore {
             WALK));
     statements.add(
         Statement.guarded(
-            DoneElsewhere::new,
+            DoneElsewhereException::new,
             """
             UPDATE audit_sealed SET through_id = ? WHERE name = ? AND through_id = ? \
             AND (SELECT COUNT(*) FROM audit WHERE id > ? AND id <= ?) = ?\
@@ -183,10 +182,10 @@ final class SealStore {
     return database.commit(statements);
   }
 
-  /** How large a batch says it is. */
+  /** The declared size of a batch. */
   record Size(long batch, long rows) {}
 
-  /** The sizes of a chain's batches after one; purged ones have no rows. */
+  /** Lists the sizes of a chain's batches after one; purged ones have no rows. */
   Future<List<Size>> listSizes(Chain chain, long afterBatch, int limit) {
     return database.read(
         """
@@ -197,7 +196,7 @@ final class SealStore {
         row -> new Size(row.integer("batch"), row.integer("row_count")));
   }
 
-  /** A chain's batches from one to another, both included. */
+  /** Lists a chain's batches from one to another, inclusive. */
   Future<List<Seal>> listSeals(Chain chain, long fromBatch, long toBatch) {
     return database.read(
         SELECT + "WHERE org_id = ? AND is_read = ? AND batch >= ? AND batch <= ? ORDER BY batch",
@@ -205,7 +204,7 @@ final class SealStore {
         SealStore::seal);
   }
 
-  /** The last batch of a chain. */
+  /** Returns the last batch of a chain. */
   Future<Optional<Seal>> findHead(Chain chain) {
     return database.readFirst(
         SELECT + "WHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1",
@@ -213,7 +212,7 @@ final class SealStore {
         SealStore::seal);
   }
 
-  /** The last batch of a chain that is purged; 0 for none. They are purged in their order. */
+  /** Returns the last purged batch of a chain, 0 if there is none. Batches are purged in order. */
   Future<Long> readLastPurged(Chain chain) {
     return one(
         """
@@ -225,10 +224,11 @@ final class SealStore {
   }
 
   /**
-   * Batches that are old enough to be purged and the first of their chain that is kept, oldest
-   * first. Never the batch with the newest row of all: SQLite would give its id to another row.
+   * Lists batches that are old enough to be purged and the first kept ones of their chains, oldest
+   * first. It excludes the batch with the newest row of all, because SQLite would reuse that row's
+   * id.
    *
-   * @param newestBefore the time all rows must be before
+   * @param newestBefore all rows of a batch must be older than this
    */
   Future<List<Seal>> listPurgeable(boolean isRead, long newestBefore, int limit) {
     return database.read(
@@ -246,12 +246,13 @@ final class SealStore {
   }
 
   /**
-   * Deletes the rows of a batch and notes it. Fails with {@link DoneElsewhere} when another process
-   * has, and otherwise when the rows are not as many as were sealed.
+   * Deletes the rows of a batch and records the purge. Fails with {@link DoneElsewhereException} if
+   * another process has done so, and with another exception if the number of rows differs from the
+   * seal.
    */
   Future<Void> purge(Seal seal, long nowMillis) {
     Chain chain = seal.chain();
-    RuntimeException unlike = new IllegalStateException("the rows are not as many as were sealed");
+    RuntimeException unlike = new IllegalStateException("the number of rows differs from the seal");
     return (chain.isRead()
             ? segments.remove(chain.orgId(), seal.firstId(), seal.lastId(), unlike)
             : Future.succeededFuture(new ReadSegments.Removal(List.of(), 0)))
@@ -264,7 +265,7 @@ final class SealStore {
     List<Statement> statements = new ArrayList<>(2 + reads.statements().size());
     statements.add(
         Statement.guarded(
-            DoneElsewhere::new,
+            DoneElsewhereException::new,
             """
             UPDATE audit_seal SET purged_at = ?, row_digests = ? \
             WHERE org_id = ? AND is_read = ? AND batch = ? AND purged_at IS NULL\
@@ -284,7 +285,7 @@ final class SealStore {
             .demanding(Math.toIntExact(seal.rowCount() - reads.entries()), () -> unlike));
     statements.addAll(reads.statements());
     if (chain.isRead()) {
-      // Batches are purged in their order, so that none of the trail's reads is left below.
+      // Batches are purged in order, so no reads of the trail remain below.
       statements.add(ReadActors.forget(chain.orgId(), seal.lastId()));
     }
     return statements;

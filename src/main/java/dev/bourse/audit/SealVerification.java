@@ -5,23 +5,23 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Compares rows with the seals over them. Pure. */
+/** Compares rows with their seals. Pure. */
 final class SealVerification {
   private SealVerification() {}
 
   /**
-   * The first fault of one batch.
+   * Returns the first fault of one batch.
    *
-   * @param previous the batch before; null when its record is gone, and then only the rows are
-   *     compared
-   * @param rows the chain's rows after the previous batch up to this batch's last, by id; of more
-   *     than the batch has, one more will do
+   * @param previous the previous batch; null if its record is missing, in which case only the rows
+   *     are compared
+   * @param rows the chain's rows after the previous batch up to this batch's last, by id; one row
+   *     more than the batch has is enough to detect extra ones
    */
   static Optional<SealFault> check(
       Seal.@Nullable Link previous, Seal stored, List<RecordedRow> rows) {
     if (previous != null && stored.batch() != previous.batch() + 1) {
       long gone = previous.batch() + 1;
-      return fault(gone, null, SealFault.What.GAP, "the seal of batch " + gone + " is gone");
+      return fault(gone, null, SealFault.What.GAP, "the seal of batch " + gone + " is missing");
     }
     Optional<SealFault> form = checkForm(previous, stored);
     if (form.isPresent()) {
@@ -36,14 +36,14 @@ final class SealVerification {
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "the digest over the rows is not the one kept of them");
+          "the digest over the rows differs from the stored one");
     }
     if (previous != null && !stored.expected(previous.seal()).equals(stored.seal())) {
       return fault(
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "the seal is not the one that follows from batch %s and what is kept of this one"
+          "the seal does not follow from batch %s and this batch's record"
               .formatted(previous.batch()));
     }
     return Optional.empty();
@@ -56,7 +56,7 @@ final class SealVerification {
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "the digests kept are not those of the rows it counts");
+          "the stored digests do not match its number of rows");
     }
     if (!stored.isPurged()
         && (stored.rows().id(0) != stored.firstId()
@@ -65,43 +65,43 @@ final class SealVerification {
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "its first and last row are not those of its digests");
+          "its first and last row do not match its digests");
     }
     if (previous != null && stored.firstId() <= previous.lastId()) {
       return fault(
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "it begins before the batch it follows has ended");
+          "it starts before the end of the previous batch");
     }
-    // Batches are purged in their order, so a purged one after one that is kept was not purged.
+    // Batches are purged in order, so a purged one after a kept one was not purged by the service.
     if (previous != null && stored.isPurged() && !previous.isPurged()) {
       return fault(
           stored.batch(),
           null,
           SealFault.What.SEAL,
-          "it is marked as purged, but the one before is kept");
+          "it is marked as purged, but the previous one is kept");
     }
     return Optional.empty();
   }
 
-  /** Both are in the order of their ids, so the first place where they part names the row. */
+  /** Compares in the order of ids, so the first difference names the row. */
   private static Optional<SealFault> checkRows(Seal stored, List<RecordedRow> rows) {
     RowDigests sealed = stored.rows();
     for (int i = 0; i < Math.max(sealed.count(), rows.size()); i++) {
       if (i == sealed.count() || (i < rows.size() && rows.get(i).id() < sealed.id(i))) {
         long id = rows.get(i).id();
         return fault(
-            stored.batch(), id, SealFault.What.ADDED, "row " + id + " was not sealed with it");
+            stored.batch(), id, SealFault.What.ADDED, "row " + id + " is not part of the seal");
       }
       long id = sealed.id(i);
       if (i == rows.size() || rows.get(i).id() > id) {
         return fault(
-            stored.batch(), id, SealFault.What.MISSING, "row " + id + " was sealed and is gone");
+            stored.batch(), id, SealFault.What.MISSING, "row " + id + " was sealed but is missing");
       }
       if (!sealed.matches(i, RowDigests.of(rows.get(i)))) {
         return fault(
-            stored.batch(), id, SealFault.What.CHANGED, "row " + id + " is not as it was sealed");
+            stored.batch(), id, SealFault.What.CHANGED, "row " + id + " differs from its seal");
       }
     }
     return Optional.empty();

@@ -4,15 +4,15 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /**
- * A sealed batch as it leaves the service: a line for each row, and one for the seal behind them.
- * It is the same bytes each time, until the rows are purged; then it is the seal alone.
+ * A sealed batch for export: a line for each row, and one for the seal after them. Its bytes do not
+ * change until the rows are purged, after which only the seal is left.
  *
  * @param batch its number in the chain, from 1
- * @param rows how many rows are in it
- * @param lines NDJSON; of up to 1,000 rows some 700 KB
+ * @param rows the number of its rows
+ * @param lines NDJSON; some 700 KB for 1,000 rows
  */
 public record SealedBatch(Chain chain, long batch, int rows, Buffer lines) {
-  /** More than the line of most rows. */
+  /** More than the length of most lines. */
   private static final int USUAL_LINE = 800;
 
   static SealedBatch of(OcsfSeal seal, List<RecordedRow> rows) {
@@ -22,7 +22,7 @@ public record SealedBatch(Chain chain, long batch, int rows, Buffer lines) {
     return new SealedBatch(seal.seal().chain(), seal.seal().batch(), rows.size(), lines);
   }
 
-  /** What its chain is called: {@code writes} or {@code reads}. */
+  /** Returns the name of its chain: {@code writes} or {@code reads}. */
   public String chainName() {
     return OcsfRow.name(chain);
   }

@@ -6,7 +6,7 @@ import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Optional;
 
-/** The sealed batches of chains, as whoever keeps them elsewhere takes them. */
+/** Reads sealed batches of chains for export. */
 public final class SealedBatches {
   private final Vertx vertx;
   private final SealStore store;
@@ -16,12 +16,14 @@ public final class SealedBatches {
     this.store = new SealStore(database);
   }
 
-  /** The id up to which the rows of all trails are in batches; goes up when there are new ones. */
+  /**
+   * Returns the id up to which the rows of all trails are in batches; it grows with new batches.
+   */
   public Future<Long> readThroughId() {
     return store.readThroughId();
   }
 
-  /** The last batch of a chain; empty while nothing is sealed. */
+  /** Returns the last batch of a chain; empty while nothing is sealed. */
   public Future<Optional<SealService.Head>> findHead(Chain chain) {
     return store
         .findHead(chain)
@@ -32,14 +34,14 @@ public final class SealedBatches {
                         new SealService.Head(seal.batch(), seal.seal(), seal.sealedAtMillis())));
   }
 
-  /** The last batch of a chain whose rows are purged; 0 for none. */
+  /** Returns the last batch of a chain whose rows are purged, 0 if there is none. */
   public Future<Long> lastPurged(Chain chain) {
     return store.readLastPurged(chain);
   }
 
   /**
-   * A batch of a chain, with its rows while they are kept; empty while it is not sealed. Rows that
-   * are not as they were sealed are in it as they are: whoever verifies it sees that.
+   * Returns a batch of a chain, with its rows while they are kept; empty if it is not sealed yet.
+   * Altered rows are returned as they are, so that the receiver's verification detects them.
    */
   public Future<Optional<SealedBatch>> find(Chain chain, long batch) {
     return store
@@ -59,28 +61,29 @@ public final class SealedBatches {
             });
   }
 
-  private Future<SealedBatch> read(OcsfSeal told) {
-    Seal seal = told.seal();
+  private Future<SealedBatch> read(OcsfSeal sealed) {
+    Seal seal = sealed.seal();
     if (seal.isPurged()) {
-      return Future.succeededFuture(SealedBatch.of(told, List.of()));
+      return Future.succeededFuture(SealedBatch.of(sealed, List.of()));
     }
     return store
         .listRows(seal.chain(), seal.firstId() - 1, seal.lastId(), seal.rowCount() + 1)
         .compose(
             rows ->
                 rows.size() == seal.rowCount()
-                    ? made(told, rows)
+                    ? exported(sealed, rows)
                     : store
                         .listSeals(seal.chain(), seal.batch(), seal.batch())
                         .compose(
                             now ->
-                                // Purged after the seal was read and before its rows were.
+                                // It was purged between the reads of its seal and of its rows.
                                 now.stream().anyMatch(Seal::isPurged)
-                                    ? made(new OcsfSeal(now.get(0), told.previous()), List.of())
-                                    : made(told, rows)));
+                                    ? exported(
+                                        new OcsfSeal(now.get(0), sealed.previous()), List.of())
+                                    : exported(sealed, rows)));
   }
 
-  private Future<SealedBatch> made(OcsfSeal seal, List<RecordedRow> rows) {
+  private Future<SealedBatch> exported(OcsfSeal seal, List<RecordedRow> rows) {
     return vertx.executeBlocking(() -> SealedBatch.of(seal, rows), false);
   }
 }

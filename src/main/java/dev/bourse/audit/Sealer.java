@@ -8,24 +8,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts settled rows of all trails into sealed batches, in the order of their ids, without delaying
- * any write. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ * Seals settled rows of all trails in batches, in the order of their ids, without delaying any
+ * write. A step of {@link dev.bourse.store.Upkeep}; one at a time.
  *
- * <p>A round seals up to the newest settled id, {@link Database#settledTrail}: a commit that hangs,
- * for however long, is not passed over, and rows above its ids are sealed after it.
+ * <p>A round seals up to the newest settled id, {@link Database#settledTrail}: it waits for a
+ * hanging commit, however long, and seals rows above its ids afterwards.
  *
- * <p>Several processes may seal one store: each commit is guarded by how far the trail was sealed,
- * and the one that comes second leaves the rest of the round to the other.
+ * <p>Several processes may seal one store: each commit is guarded by the seal position, and a
+ * process that loses the race leaves the rest of the round to the other.
  */
 public final class Sealer {
-  /** Rows of one query: some milliseconds of a reader, and of a worker that digests them. */
+  /** Rows of one query: some milliseconds for a reader, and for a worker that computes digests. */
   private static final int ROWS_PER_READ = 2_000;
 
   private final Vertx vertx;
   private final SealStore store;
   private final Clock clock;
 
-  // Touched by one step at a time.
+  // Used by one step at a time.
   private @Nullable Long target;
   private @Nullable BatchBuilder building;
 
@@ -35,12 +35,15 @@ public final class Sealer {
     this.clock = clock;
   }
 
-  /** Reads some rows, and seals them when they are enough for a commit; whether there are more. */
+  /**
+   * Reads some rows, and seals them when they are enough for a commit. Returns true if there are
+   * more.
+   */
   public Future<Boolean> step() {
     return aim().compose(this::sealUpTo).onFailure(e -> endRound());
   }
 
-  /** The id up to which this round seals. */
+  /** Returns the id up to which this round seals. */
   private Future<Long> aim() {
     Long begun = target;
     return begun != null
@@ -90,7 +93,8 @@ public final class Sealer {
     if (taken.throughId() <= taken.fromId()) {
       return Future.succeededFuture(false);
     }
-    // The heads belong to the mark only if it has not moved since: another may have sealed.
+    // The heads belong to this position only if it has not moved, because another process may have
+    // sealed.
     return store
         .readHeads(taken.chains())
         .compose(
@@ -104,12 +108,15 @@ public final class Sealer {
                                 : Future.succeededFuture(endRound())))
         .recover(
             e ->
-                e instanceof SealStore.DoneElsewhere
+                e instanceof SealStore.DoneElsewhereException
                     ? Future.succeededFuture(endRound())
                     : Future.failedFuture(e));
   }
 
-  /** Drops the rows and the settled id of a round: the next may read them from another server. */
+  /**
+   * Drops the rows and the settled id of a round, because the next one may read from another
+   * server.
+   */
   private boolean endRound() {
     building = null;
     target = null;

@@ -4,18 +4,18 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 
 /**
- * One row of a trail as it is read.
+ * An entry of a trail as shown to readers.
  *
- * @param id increasing over all trails; a page goes on below the last one's
- * @param atMillis when
- * @param actor who did it, in the forms of {@link AuditRow}
- * @param action what was done
- * @param subject what it was done to
- * @param detail the recorded arguments, for people
+ * @param id increasing over all trails; the next page continues below the last id
+ * @param atMillis the time of the action
+ * @param actor the actor, in the forms of {@link AuditRow}
+ * @param action the action
+ * @param subject the subject of the action
+ * @param detail the recorded arguments, as text for people
  */
 public record TrailEntry(
     long id, long atMillis, String actor, String action, String subject, String detail) {
-  /** An entry as answers spell it. */
+  /** Returns the entry in the API's form. */
   public JsonObject json() {
     return new JsonObject()
         .put("id", id)

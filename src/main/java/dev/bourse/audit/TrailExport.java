@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A trail as one long text, newest first, a page at a time. It ends where the trail ended when it
- * began: entries that come meanwhile are above its first one. Belongs to one reader.
+ * A trail as one long text, newest first, a page at a time. Entries that are added during the
+ * export are not included. Belongs to one reader.
  */
 public final class TrailExport {
-  /** Entries of a piece: some 20 KB as most are, a few MB were each as long as one can be. */
+  /** Entries of a piece: usually some 20 KB, and a few MB with entries of maximum length. */
   static final int ENTRIES_PER_PIECE = 100;
 
   private final TrailStore store;
@@ -24,7 +24,7 @@ public final class TrailExport {
 
   /**
    * @param owner the organization, or {@link Trails#PLATFORM}
-   * @param query where to start; without a limit the text goes on to the oldest entry
+   * @param query the start of the export; without a limit it continues to the oldest entry
    */
   public TrailExport(TrailStore store, String owner, TrailText form, TrailQuery query) {
     this.store = store;
@@ -35,7 +35,7 @@ public final class TrailExport {
     this.remaining = query.limit().isPresent() ? query.limit().getAsInt() : Long.MAX_VALUE;
   }
 
-  /** The next piece; empty after the last. One call at a time. */
+  /** Returns the next piece; empty after the last. One call at a time. */
   public Future<Optional<Buffer>> next() {
     if (remaining == 0) {
       return Future.succeededFuture(Optional.empty());

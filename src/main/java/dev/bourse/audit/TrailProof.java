@@ -12,15 +12,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves that batches which have left the service are whole, without the store. It is given their
- * lines, file by file, and keeps of each batch some 500 bytes. Not for several threads.
+ * Verifies exported batches without the store. It takes their lines, file by file, and keeps some
+ * 500 bytes per batch. Not thread-safe.
  *
- * <p>A row is proven by the digest over its batch, the batch by its seal, and the seals by each
- * other: each is made from the one before. So nothing can be changed, left out or put in before the
- * last seal, the head; that it is the last is known by whoever noted it elsewhere.
+ * <p>A row is proven by the digest over its batch, the batch by its seal, and each seal by the
+ * next, which is computed from it. So no row before the last seal, the head, can be changed,
+ * removed or inserted. Only a copy of the head kept elsewhere proves that it is the last one.
  */
 public final class TrailProof {
-  /** A line that is not as it must be. */
+  /** A line that fails verification. */
   public static final class Unsound extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -29,28 +29,29 @@ public final class TrailProof {
     }
   }
 
-  /** Where something stands. */
+  /** A position in a file. */
   private record Place(String file, long line) {}
 
-  /** A batch that is sound in itself, and where its seal stands. */
-  private record Proven(OcsfSeal told, Place place, long oldestMillis) {
+  /** A batch that is sound in itself, and the position of its seal. */
+  private record Proven(OcsfSeal sealed, Place place, long oldestMillis) {
     Seal seal() {
-      return told.seal();
+      return sealed.seal();
     }
   }
 
   /**
-   * A chain of batches that are whole, and follow each other.
+   * A verified chain of consecutive batches.
    *
    * @param name {@code writes} or {@code reads}
-   * @param rows how many are in the batches
-   * @param purgedBatches batches without rows. The service sends those so whose rows are past their
-   *     time; anybody can make one so, for that the rows are gone is no part of the seal
-   * @param purged which these are, such as {@code 1-3, 7}, the first of them when there are many;
-   *     empty for none
-   * @param firstBatch 1 when it is whole from its beginning
-   * @param oldestMillis the earliest time of a row; 0 when there is none
-   * @param newestMillis the latest
+   * @param rows the number of rows in the batches
+   * @param purgedBatches batches without rows. The service exports a batch without rows after their
+   *     retention time. Anybody can remove a batch's rows from an export, because a purge is not
+   *     part of the seal.
+   * @param purged the numbers of these batches, for example {@code 1-3, 7}; the first of them if
+   *     there are many; empty if there are none
+   * @param firstBatch 1 if the chain is complete from its start
+   * @param oldestMillis the earliest time of a row; 0 if there is none
+   * @param newestMillis the latest time of a row
    * @param head the last seal, in hexadecimal
    */
   public record ProvenChain(
@@ -76,37 +77,37 @@ public final class TrailProof {
 
   private @Nullable String orgId;
 
-  /** Takes a line, without its end. */
+  /** Takes a line, without its line end. */
   public void line(String file, long number, String text) throws Unsound {
     Place place = new Place(file, number);
     try {
       JsonObject event = new JsonObject(text);
       requireForm(event);
       if (Integer.valueOf(OcsfSeal.CLASS_UID).equals(event.getValue("class_uid"))) {
-        OcsfSeal told = OcsfSeal.parse(event);
-        requireAsSent(told.json(), text);
-        seal(told, place);
+        OcsfSeal sealed = OcsfSeal.parse(event);
+        requireAsSent(sealed.json(), text);
+        seal(sealed, place);
       } else {
         RecordedRow row = OcsfRow.parse(event);
         requireAsSent(OcsfRow.of(row), text);
         row(row);
       }
     } catch (DecodeException e) {
-      throw new Unsound(place, "it is no JSON object");
+      throw new Unsound(place, "it is not a JSON object");
     } catch (IllegalArgumentException e) {
       throw new Unsound(place, String.valueOf(e.getMessage()));
     }
   }
 
   /**
-   * What a reader makes of a line may hide some of it: one name twice, or a number that is cut to
-   * what fits. So nothing but the line that the service sends will do; what takes four bytes may
-   * stand in it as itself or as two escapes.
+   * Requires the exact line that the service writes for these values. A parser may hide parts of a
+   * line, for example a duplicate name or a truncated number. Only characters of four bytes may be
+   * written either directly or as two escapes.
    */
   private static void requireAsSent(JsonObject event, String text) {
     if (!event.toBuffer().toString().equals(text) && !event.encode().equals(text)) {
       throw new IllegalArgumentException(
-          "it is not, letter by letter, the line that the service sends of the same values");
+          "it differs from the line that the service writes for the same values");
     }
   }
 
@@ -115,7 +116,7 @@ public final class TrailProof {
         && metadata.getValue("log_version") instanceof String form
         && !form.equals(OcsfRow.FORM)) {
       throw new IllegalArgumentException(
-          "it is of form %s, and this command knows form %s; take a newer one"
+          "it has format %s, and this command reads format %s; use a newer release of the command"
               .formatted(form, OcsfRow.FORM));
     }
   }
@@ -124,14 +125,14 @@ public final class TrailProof {
     requireOrg(row.orgId());
     if (rows.size() == Seal.MAX_ROWS) {
       throw new IllegalArgumentException(
-          "%s rows stand before it without a seal, the most that a batch has"
+          "%s rows without a seal precede it, which is the limit of a batch"
               .formatted(Seal.MAX_ROWS));
     }
     if (!rows.isEmpty()) {
       RecordedRow before = rows.get(rows.size() - 1);
       if (!before.chain().equals(row.chain()) || before.id() >= row.id()) {
         throw new IllegalArgumentException(
-            "row %s of the %s does not follow row %s of the %s: the seal between them is gone"
+            "row %s of the %s does not follow row %s of the %s: the seal between them is missing"
                 .formatted(
                     row.id(),
                     OcsfRow.name(row.chain()),
@@ -147,28 +148,29 @@ public final class TrailProof {
       orgId = found;
     } else if (!orgId.equals(found)) {
       throw new IllegalArgumentException(
-          "it is of organization '%s', and what stands before it of '%s'".formatted(found, orgId));
+          "it belongs to organization '%s', but the lines before it to '%s'"
+              .formatted(found, orgId));
     }
   }
 
-  private void seal(OcsfSeal told, Place place) {
-    Seal seal = told.seal();
+  private void seal(OcsfSeal sealed, Place place) {
+    Seal seal = sealed.seal();
     requireOrg(seal.chain().orgId());
     if (seal.isPurged() ? !rows.isEmpty() : !isOf(seal)) {
       throw new IllegalArgumentException(
-          "the rows before it are not those of batch %s, which has %s: one is changed, gone or added"
+          "the rows before it differ from those of batch %s, which has %s: a row was changed, removed or added"
               .formatted(seal.batch(), seal.isPurged() ? "none left" : counted(seal)));
     }
     long oldest = rows.stream().mapToLong(RecordedRow::atMillis).min().orElse(0);
     rows.clear();
-    Proven proven = new Proven(told, place, oldest);
+    Proven proven = new Proven(sealed, place, oldest);
     Proven known = chain(seal).get(seal.batch());
     if (known != null && !known.seal().seal().equals(seal.seal())) {
       throw new IllegalArgumentException(
-          "batch %s has another seal than in %s:%s"
+          "the seal of batch %s differs from the one in %s:%s"
               .formatted(seal.batch(), known.place().file(), known.place().line()));
     }
-    // What was sent twice counts once, and as it was before its rows were purged.
+    // A batch that was sent twice counts once, in its form before the purge.
     if (known == null || known.seal().isPurged()) {
       chain(seal).put(seal.batch(), proven);
     }
@@ -195,14 +197,14 @@ public final class TrailProof {
     return Arrays.equals(gathered.all().content(), seal.rows().content());
   }
 
-  /** A file has ended, and with it the batch that it ends with. */
+  /** Ends a file, and with it its last batch. */
   public void end(String file, long lines) throws Unsound {
     if (!rows.isEmpty()) {
       throw new Unsound(new Place(file, lines), "the file ends before the seal of its last rows");
     }
   }
 
-  /** The chains, when all their batches follow each other; none when there was no batch. */
+  /** Returns the chains if all batches are consecutive; empty if there were no batches. */
   public List<ProvenChain> chains() throws Unsound {
     List<ProvenChain> found = new ArrayList<>();
     for (NavigableMap<Long, Proven> batches : chains.values()) {
@@ -214,8 +216,8 @@ public final class TrailProof {
   private static ProvenChain proven(NavigableMap<Long, Proven> batches) throws Unsound {
     Proven before = null;
     for (Proven each : batches.values()) {
-      if (before == null && each.seal().batch() == 1 && !each.told().previous().isEmpty()) {
-        throw new Unsound(each.place(), "batch 1 follows another");
+      if (before == null && each.seal().batch() == 1 && !each.sealed().previous().isEmpty()) {
+        throw new Unsound(each.place(), "batch 1 follows another batch");
       }
       if (before != null) {
         requireFollows(before, each);
@@ -276,7 +278,7 @@ public final class TrailProof {
                   before.seal().batch(),
                   awaited));
     }
-    if (!each.told().previous().equals(before.seal().seal())
+    if (!each.sealed().previous().equals(before.seal().seal())
         || each.seal().firstId() <= before.seal().lastId()) {
       throw new Unsound(
           each.place(),

@@ -4,18 +4,18 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Which part of a trail is asked for.
+ * The requested part of a trail.
  *
- * @param reads whether rows of audited reads are shown beside the writes
- * @param limit how many entries were asked for, 1 to {@link #MAX_LIMIT}; empty when nothing was
- *     said
- * @param before only entries below this id; {@link Long#MAX_VALUE} for all
+ * @param reads whether rows of audited reads are included
+ * @param limit the requested number of entries, 1 to {@link #MAX_LIMIT}; empty if the client gave
+ *     none
+ * @param before returns only entries below this id; {@link Long#MAX_VALUE} for all
  */
 public record TrailQuery(boolean reads, OptionalInt limit, long before) {
-  /** Entries of a page unless the client says otherwise. */
+  /** Entries of a page unless the client requests another number. */
   public static final int DEFAULT_LIMIT = 100;
 
-  /** Longest page; more are asked for by {@code before}. */
+  /** The longest page; clients continue with {@code before}. */
   public static final int MAX_LIMIT = 500;
 
   public TrailQuery {
@@ -28,8 +28,8 @@ public record TrailQuery(boolean reads, OptionalInt limit, long before) {
   }
 
   /**
-   * What clients ask for with the parameters {@code reads}, {@code limit} and {@code before}. A
-   * limit out of range is moved to the next bound.
+   * Returns the query for the parameters {@code reads}, {@code limit} and {@code before}. A limit
+   * out of range is moved to the nearest bound.
    */
   public static TrailQuery of(String reads, Optional<Long> limit, Optional<Long> before) {
     return new TrailQuery(
@@ -40,7 +40,7 @@ public record TrailQuery(boolean reads, OptionalInt limit, long before) {
         before.orElse(Long.MAX_VALUE));
   }
 
-  /** How many entries a page has at most. */
+  /** Returns the maximum number of entries of a page. */
   int pageSize() {
     return limit.orElse(DEFAULT_LIMIT);
   }

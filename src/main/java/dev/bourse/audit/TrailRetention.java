@@ -13,13 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes rows of the trails that are past their time, one sealed batch a commit; never rows that
- * are not sealed, and none while there is no confirmed time. The seal stays, with the digest over
- * the rows it was made from, so that the chain can be proven without them. A step of {@link
- * dev.bourse.store.Upkeep}; one at a time.
+ * Deletes expired rows of the trails, one sealed batch per commit. It never deletes unsealed rows,
+ * and deletes nothing without confirmed time. The seal stays with the digest over its rows, so that
+ * the chain can be verified without them. A step of {@link dev.bourse.store.Upkeep}; one at a time.
  *
- * <p>A batch whose rows are not as they were sealed is evidence, and is kept, and with it all later
- * ones of its chain.
+ * <p>A batch whose rows fail verification is evidence, so it is kept together with all later ones
+ * of its chain.
  */
 public final class TrailRetention {
   private static final Logger LOG = LoggerFactory.getLogger(TrailRetention.class);
@@ -29,7 +28,7 @@ public final class TrailRetention {
   private final AuditConfig config;
   private final ConfirmedTime time;
 
-  /** Chains with a batch that is kept as evidence. Touched by one step at a time. */
+  /** Chains with a batch that is kept as evidence. Used by one step at a time. */
   private final Set<Chain> kept = new HashSet<>();
 
   public TrailRetention(Vertx vertx, Database database, AuditConfig config, ConfirmedTime time) {
@@ -39,7 +38,7 @@ public final class TrailRetention {
     this.time = time;
   }
 
-  /** Purges a batch; whether there may be another. */
+  /** Purges a batch. Returns true if there may be another. */
   public Future<Boolean> step() {
     OptionalLong now = time.confirmedMillis();
     return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
@@ -60,7 +59,8 @@ public final class TrailRetention {
     if (keptMillis == 0) {
       return Future.succeededFuture(Optional.empty());
     }
-    // Of each chain only the first kept batch is listed, so one more than the skipped will do.
+    // Only the first kept batch of each chain is listed, so one more than the skipped ones is
+    // enough.
     return store
         .listPurgeable(isRead, now - keptMillis, kept.size() + 1)
         .map(due -> due.stream().filter(seal -> !kept.contains(seal.chain())).findFirst());
@@ -88,12 +88,12 @@ public final class TrailRetention {
         .purge(seal, now)
         .recover(
             e ->
-                e instanceof SealStore.DoneElsewhere
+                e instanceof SealStore.DoneElsewhereException
                     ? Future.succeededFuture()
                     : Future.failedFuture(e));
   }
 
-  /** Keeps the batch as evidence, unless a second look shows that another process has purged it. */
+  /** Keeps the batch as evidence, unless a second read shows that another process has purged it. */
   private Future<Void> keep(Seal seal, SealFault fault) {
     return store
         .listSeals(seal.chain(), seal.batch(), seal.batch())
@@ -101,7 +101,7 @@ public final class TrailRetention {
             now -> {
               if (now.equals(List.of(seal)) && kept.add(seal.chain())) {
                 LOG.warn(
-                    "rows of {} are kept past their time, for batch {} does not verify: {}",
+                    "rows of {} are kept beyond their retention time because batch {} fails verification: {}",
                     seal.chain(),
                     seal.batch(),
                     fault.detail());

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Reads of the trails: an organization's, the platform's, and one token's part of either. */
+/** Reads trails: an organization's, the platform's, and one token's part of either. */
 public final class TrailStore {
   private static final String WRITES_AFTER =
       """
@@ -28,8 +28,8 @@ public final class TrailStore {
   }
 
   /**
-   * Makes sure that there is such a trail: the platform's, or that of an organization, retired or
-   * not. Fails with an {@link ApiError} {@code not-found} otherwise.
+   * Succeeds if the trail exists: the platform's, or that of an organization, even a retired one.
+   * Otherwise fails with an {@link ApiError} {@code not-found}.
    *
    * @param owner the organization, or {@link Trails#PLATFORM}
    */
@@ -47,11 +47,11 @@ public final class TrailStore {
   }
 
   /**
-   * A page of a trail, newest first. It begins with the newest row below which none can appear any
-   * more, so that whoever goes on from it misses nothing.
+   * Returns a page of a trail, newest first. It starts at the newest settled row, below which no
+   * more rows can appear, so that a client that continues from it misses nothing.
    *
    * @param owner the organization, or {@link Trails#PLATFORM}
-   * @param actor only what this actor did; empty for the whole trail
+   * @param actor returns only entries of this actor; empty for the whole trail
    */
   public Future<Page<TrailEntry>> listEntries(
       String owner, Optional<String> actor, TrailQuery query) {
@@ -59,10 +59,10 @@ public final class TrailStore {
   }
 
   /**
-   * The same by its parts.
+   * Returns a page.
    *
-   * @param before only entries below this id
-   * @param size most entries of the page
+   * @param before returns only entries below this id
+   * @param size the maximum number of entries
    */
   Future<Page<TrailEntry>> listEntries(
       String owner, Optional<String> actor, boolean reads, long before, int size) {
@@ -73,8 +73,8 @@ public final class TrailStore {
   }
 
   /**
-   * An organization's writes after an entry, by id; so many at most. None is among them below which
-   * another can still appear.
+   * Lists an organization's writes after an entry, by id, at most {@code limit}. It includes only
+   * settled rows, below which no more rows can appear.
    */
   public Future<List<TrailEntry>> listWritesAfter(String orgId, long id, int limit) {
     return database
@@ -84,7 +84,7 @@ public final class TrailStore {
                 database.read(WRITES_AFTER, List.of(orgId, id, settled, limit), TrailStore::entry));
   }
 
-  /** An id above which everything is that is stored from now on. */
+  /** Returns an id below all rows that are stored from now on. */
   public Future<Long> newestSettled() {
     return database.settledTrail(Long.MAX_VALUE);
   }
@@ -96,7 +96,7 @@ public final class TrailStore {
       parameters.add(owner);
       actor.ifPresent(parameters::add);
       parameters.add(before);
-      // One more than the page tells whether there are more.
+      // One more than the page shows whether there are more.
       parameters.add(size + 1);
     }
     if (reads) {
@@ -113,7 +113,7 @@ public final class TrailStore {
         : rows.map(found -> Page.of(found, size));
   }
 
-  /** The id below which nothing is needed any more; 0 unless there are enough. */
+  /** Returns the id below which no entries are needed; 0 if there are not enough. */
   private static long lowest(List<TrailEntry> found, int enough) {
     return found.size() < enough ? 0 : found.get(enough - 1).id();
   }
@@ -126,9 +126,9 @@ public final class TrailStore {
   }
 
   /**
-   * The newest rows below an id. Writes and reads are separate ranges of the indexes, each in order
-   * of id, so each has a SELECT of its own: the page costs what it shows, however long the trail is
-   * and however many reads lie between two writes.
+   * Returns the query of the newest rows below an id. Writes and reads are separate ranges of the
+   * indexes, each in the order of ids, so each has its own SELECT: a page costs the same however
+   * long the trail is and however many reads lie between two writes.
    */
   static String page(boolean ofActor, boolean reads) {
     return reads
@@ -141,7 +141,7 @@ public final class TrailStore {
   }
 
   private static String range(boolean ofActor, int isRead) {
-    // As an expression the owner is no way in: the index by actor is the narrower one.
+    // The expression disables the index by owner, because the index by actor is more selective.
     return """
     SELECT id, ts, actor, action, subject, detail FROM audit WHERE %s AND is_read = %d \
     AND id < ? ORDER BY id DESC LIMIT ?\

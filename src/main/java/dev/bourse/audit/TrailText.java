@@ -7,9 +7,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 
-/** The forms in which entries leave the service. */
+/** The export formats of entries. */
 public enum TrailText {
-  /** One JSON object a line. */
+  /** One JSON object per line. */
   NDJSON("application/x-ndjson", "") {
     @Override
     void append(StringBuilder text, TrailEntry entry) {
@@ -18,9 +18,9 @@ public enum TrailText {
   },
 
   /**
-   * Comma-separated values as of RFC 4180, with a header line. A value that a spreadsheet would
-   * take for a formula gets an apostrophe before it, because the file is made to be opened in one
-   * and clients choose parts of what is recorded; NDJSON has every value as it is.
+   * Comma-separated values (RFC 4180), with a header line. A value that a spreadsheet would
+   * evaluate as a formula gets a leading apostrophe, because people open this file in spreadsheets
+   * and clients control parts of the recorded values. NDJSON has every value unchanged.
    */
   CSV("text/csv", "id,ts,actor,action,subject,detail\r\n") {
     @Override
@@ -34,7 +34,7 @@ public enum TrailText {
     }
   };
 
-  /** What makes a cell a formula when it stands first. */
+  /** The first characters that make a cell a formula. */
   private static final String FORMULA_STARTS = "=+-@\t\r";
 
   private final String mediaType;
@@ -45,7 +45,7 @@ public enum TrailText {
     this.head = head;
   }
 
-  /** The form of a media type; empty for one that is not a text of entries. */
+  /** Returns the format of a media type; empty for other media types. */
   public static Optional<TrailText> of(String mediaType) {
     for (TrailText form : values()) {
       if (form.mediaType.equals(mediaType)) {
@@ -55,15 +55,15 @@ public enum TrailText {
     return Optional.empty();
   }
 
-  /** What stands before the first entry. */
+  /** Returns the text before the first entry. */
   String head() {
     return head;
   }
 
-  /** Adds one entry and the end of its line. */
+  /** Appends one entry and its line end. */
   abstract void append(StringBuilder text, TrailEntry entry);
 
-  /** A page as a field {@code entries} and a field {@code more}. */
+  /** Returns a page as an object with the fields {@code entries} and {@code more}. */
   public static JsonObject json(Page<TrailEntry> page) {
     JsonArray entries = new JsonArray();
     page.items().forEach(entry -> entries.add(entry.json()));

@@ -1,23 +1,23 @@
 package dev.bourse.audit;
 
 /**
- * Which trail a row is in. Every row is in exactly one: an organization's, or the platform's, which
- * only operators read. It is decided when the row is written, from who acted and what the row is
- * about, so that reading a page never filters, and what a trail showed once it shows for good.
+ * Decides which trail a row belongs to. Every row belongs to one: an organization's, or the
+ * platform's, which only operators read. The decision is made from the actor and the subject when
+ * the row is written, so pages need no filter, and the content of a trail never changes.
  */
 public final class Trails {
-  /** The owner of the platform's trail. No organization's id is empty. */
+  /** The owner of the platform's trail. Organization ids are never empty. */
   public static final String PLATFORM = "";
 
   private Trails() {}
 
   /**
-   * The organization whose trail a row is in, or {@link #PLATFORM}.
+   * Returns the organization whose trail a row belongs to, or {@link #PLATFORM}.
    *
-   * <p>What an organization's tokens and members do, and what the platform does by itself, is in
-   * the trail of the organization it is about. So is what operators do to the organization itself,
-   * to its tokens, keys, members, rules or limits; what they do to one of its clusters is the
-   * platform's affair, as is whatever an actor of no known form does.
+   * <p>Actions of an organization's tokens and members, and of the platform itself, are in the
+   * trail of the organization they are about. So are operators' actions on the organization itself,
+   * its tokens, keys, members, rules or limits. Operators' actions on a cluster are in the
+   * platform's trail, as are those of actors of an unknown form.
    */
   static String owner(AuditRow row) {
     int colon = row.actor().indexOf(':');

@@ -189,7 +189,7 @@ class BackupTest {
     take().succeeded();
     for (String[] change :
         new String[][] {
-          {"UPDATE audit SET subject = 'other' WHERE org_id = 'acme'", " is not as it was sealed"},
+          {"UPDATE audit SET subject = 'other' WHERE org_id = 'acme'", " differs from its seal"},
           {
             "INSERT INTO ledger_account (account, micros) VALUES ('odd', 1)",
             "the ledger is not sound"

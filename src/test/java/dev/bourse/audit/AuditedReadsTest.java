@@ -153,7 +153,7 @@ class AuditedReadsTest extends StoreFixture {
     }
 
     String logged = log.toString(StandardCharsets.UTF_8);
-    assertEquals(2, logged.split("audited reads are not stored", -1).length - 1, logged);
+    assertEquals(2, logged.split("storing audited reads failed", -1).length - 1, logged);
     assertEquals(6_000, rows());
   }
 

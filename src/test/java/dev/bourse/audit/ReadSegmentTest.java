@@ -80,14 +80,14 @@ class ReadSegmentTest {
     byte[] sound = ReadSegment.encode(entries);
     for (int length = 0; length < sound.length; length++) {
       byte[] cut = Arrays.copyOf(sound, length);
-      assertThrows(ReadSegment.Damaged.class, () -> ReadSegment.decode(1, cut));
+      assertThrows(ReadSegment.DamagedSegmentException.class, () -> ReadSegment.decode(1, cut));
     }
     for (int i = 0; i < 5_000; i++) {
       byte[] changed = sound.clone();
       changed[random.nextInt(changed.length)] ^= (byte) (1 + random.nextInt(255));
       try {
         assertEquals(entries, ReadSegment.decode(entries.get(0).id(), changed));
-      } catch (ReadSegment.Damaged refused) {
+      } catch (ReadSegment.DamagedSegmentException refused) {
         assertTrue(String.valueOf(refused.getMessage()).startsWith("it"), refused.getMessage());
       }
     }
@@ -102,7 +102,9 @@ class ReadSegmentTest {
         ReadSegment.skipping(entries, "2:2,4:9").stream().map(TrailEntry::id).toList());
     for (String unknown : List.of("x", "2", "2:", ":2", "2:2,", "6:1", "-1:1")) {
       assertThrows(
-          ReadSegment.Damaged.class, () -> ReadSegment.skipping(entries, unknown), unknown);
+          ReadSegment.DamagedSegmentException.class,
+          () -> ReadSegment.skipping(entries, unknown),
+          unknown);
     }
   }
 

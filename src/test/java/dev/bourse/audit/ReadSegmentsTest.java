@@ -314,7 +314,8 @@ abstract class ReadSegmentsTest extends TrailFixture {
 
     ExecutionException e =
         assertThrows(ExecutionException.class, () -> pages(Optional.empty(), 10));
-    ReadSegment.Damaged damaged = assertInstanceOf(ReadSegment.Damaged.class, e.getCause());
+    ReadSegment.DamagedSegmentException damaged =
+        assertInstanceOf(ReadSegment.DamagedSegmentException.class, e.getCause());
     assertTrue(String.valueOf(damaged.getMessage()).contains("first_id"), damaged.getMessage());
   }
 

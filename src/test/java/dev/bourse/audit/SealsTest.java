@@ -302,7 +302,7 @@ abstract class SealsTest extends TrailFixture {
 
     ExecutionException e = assertThrows(ExecutionException.class, this::seal);
 
-    assertTrue(String.valueOf(e.getMessage()).contains("set it back"), e.getMessage());
+    assertTrue(String.valueOf(e.getMessage()).contains("set back"), e.getMessage());
     assertEquals(List.of(), findings("acme", false));
   }
 

@@ -131,7 +131,7 @@ class TrailProofTest {
     three();
     JsonObject event = new JsonObject(files.get(1).get(2));
     files.get(1).set(2, event.put("message", event.getString("message") + "x").encode());
-    unsound("f1:3", "is not as it was sealed");
+    unsound("f1:3", "differs from its seal");
   }
 
   @Test
@@ -139,7 +139,7 @@ class TrailProofTest {
     three();
     JsonObject event = new JsonObject(files.get(1).get(0));
     files.get(1).set(0, event.put("severity", "Fatal").encode());
-    unsound("f1:1", "is not as it was sealed");
+    unsound("f1:1", "differs from its seal");
   }
 
   @Test
@@ -158,14 +158,14 @@ class TrailProofTest {
             false,
             false);
     files.get(1).set(2, OcsfRow.of(other).encode());
-    unsound("f1:6", "one is changed, gone or added");
+    unsound("f1:6", "a row was changed, removed or added");
   }
 
   @Test
   void aRemovedRowIsMissed() {
     three();
     files.get(1).remove(1);
-    unsound("f1:5", "one is changed, gone or added");
+    unsound("f1:5", "a row was changed, removed or added");
   }
 
   @Test
@@ -187,7 +187,7 @@ class TrailProofTest {
     three();
     String first = files.get(0).set(ROWS, files.get(1).get(ROWS));
     files.get(1).set(ROWS, first);
-    unsound("f0:6", "the rows before it are not those of batch 2");
+    unsound("f0:6", "the rows before it differ from those of batch 2");
   }
 
   @Test
@@ -207,7 +207,7 @@ class TrailProofTest {
   void twoSealsOfOneBatchAreRefused() {
     three();
     files.add(lines(new SampleBatches(9, "acme", false).next(ROWS)));
-    unsound("f3:6", "another seal than in f0:6");
+    unsound("f3:6", "differs from the one in f0:6");
   }
 
   @Test
@@ -216,7 +216,7 @@ class TrailProofTest {
     JsonObject seal = new JsonObject(files.get(1).get(ROWS));
     seal.getJsonObject("unmapped").put("newest_at", 1L);
     files.get(1).set(ROWS, seal.encode());
-    unsound("f1:6", "is not the one that its values");
+    unsound("f1:6", "does not match its values");
   }
 
   @Test
@@ -239,7 +239,7 @@ class TrailProofTest {
         List.of("nonsense", "[]", "{}", "{\"class_uid\":0}", "{\"class_uid\":6003}")) {
       files.clear();
       files.add(List.of(line));
-      unsound("f0:1", "it is no");
+      unsound("f0:1", "it is not");
     }
   }
 
@@ -267,7 +267,7 @@ class TrailProofTest {
       files.clear();
       files.add(lines(new SampleBatches(1, "acme", false).next(ROWS)));
       files.get(0).set(at, "{\"message\":\"another\"," + files.get(0).get(at).substring(1));
-      unsound("f0:" + (at + 1), "it is not, letter by letter,");
+      unsound("f0:" + (at + 1), "it differs from the line");
     }
   }
 
@@ -278,7 +278,7 @@ class TrailProofTest {
     Seal seal = new Seal(chain, 1, 0, 0, 0, 0, none, "", 1, null);
     Seal sealed = new Seal(chain, 1, 0, 0, 0, 0, none, seal.expected(""), 1, null);
     files.add(List.of(new OcsfSeal(sealed, "").json().encode()));
-    unsound("f0:1", "the rows before it are not those of batch 1");
+    unsound("f0:1", "the rows before it differ from those of batch 1");
   }
 
   @Test
@@ -287,6 +287,6 @@ class TrailProofTest {
     JsonObject event = new JsonObject(files.get(0).get(0));
     event.getJsonObject("metadata").put("log_version", "2");
     files.get(0).set(0, event.encode());
-    unsound("f0:1", "take a newer one");
+    unsound("f0:1", "use a newer release");
   }
 }

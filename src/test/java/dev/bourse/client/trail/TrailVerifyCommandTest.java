@@ -76,7 +76,7 @@ class TrailVerifyCommandTest {
     Path first = file(writes.next(3));
     Path second = file(writes.next(3));
     Files.writeString(first, Files.readString(first).replaceFirst("token|member|system", "xx"));
-    verify(second, first).ended(4).says(first + ":").says("not as it was sealed");
+    verify(second, first).ended(4).says(first + ":").says("differs from its seal");
   }
 
   @Test
