@@ -4,20 +4,20 @@ import dev.bourse.core.Settings;
 import java.time.Duration;
 
 /**
- * How members' tokens are signed, and what the first operator's token is like.
+ * The signing of members' tokens, and the first operator token.
  *
- * @param keyRotationMillis {@code access.key-rotation}: for how long one key signs; 90 days
- * @param firstOperatorMillis {@code access.first-operator-valid}: for how long the operator's token
- *     is valid that a start makes; 90 days
- * @param mintsOperator {@code access.mint-operator}: whether a start makes one though others are in
- *     force, because nobody has their secrets any more
+ * @param keyRotationMillis {@code access.key-rotation}: how long one key signs; 90 days
+ * @param firstOperatorMillis {@code access.first-operator-valid}: how long the operator token that
+ *     a start mints is valid; 90 days
+ * @param mintsOperator {@code access.mint-operator}: whether a start mints one although others are
+ *     valid, for operators who lost their secrets
  */
 public record AccessConfig(
     long keyRotationMillis, long firstOperatorMillis, boolean mintsOperator) {
   private static final Duration ROTATION = Duration.ofDays(90);
   private static final Duration FIRST_OPERATOR = Duration.ofDays(90);
 
-  /** Keys are looked after once an hour; a shorter life could not be kept. */
+  /** The shortest rotation, because the background job that rotates keys runs once an hour. */
   private static final Duration LEAST_ROTATION = Duration.ofHours(1);
 
   private static final Duration MOST_ROTATION = Duration.ofDays(3_650);

@@ -9,7 +9,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Rows of organizations, of tokens that can be used, and of members who may act. */
+/** Rows of organizations, usable tokens, and active members. */
 public final class AccessStore {
   private static final Columns<Token> TOKEN =
       TokenLimits.columns(
@@ -61,31 +61,30 @@ public final class AccessStore {
     this.database = database;
   }
 
-  /** Every organization. */
   public Future<List<Organization>> listOrganizations() {
     return database.read(ORGANIZATIONS + " ORDER BY org_id", List.of(), AccessStore::organization);
   }
 
-  /** Every token that can still be used; revoked ones are left out. */
+  /** Returns every token that is not revoked. */
   public Future<List<Token>> listLiveTokens() {
     return database.read(LIVE_TOKENS, List.of(), AccessStore::token);
   }
 
-  /** Those of these tokens that can still be used. */
+  /** Returns those of the given tokens that are not revoked. */
   Future<List<Token>> listLiveTokens(List<String> tokenIds) {
     List<String> all = InList.of(tokenIds);
     return database.read(
         LIVE_TOKENS + " AND token_id IN " + InList.marks(all), all, AccessStore::token);
   }
 
-  /** Every token of these organizations that can still be used. */
+  /** Returns every token of the given organizations that is not revoked. */
   Future<List<Token>> listLiveTokensOf(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
         LIVE_TOKENS + " AND org_id IN " + InList.marks(all), all, AccessStore::token);
   }
 
-  /** So many tokens that can still be used, by id, after this one. */
+  /** Returns up to {@code limit} unrevoked tokens after an id, ordered by id. */
   Future<List<Token>> listLiveTokens(String after, int limit) {
     return database.read(
         LIVE_TOKENS + " AND token_id > ? ORDER BY token_id LIMIT ?",
@@ -93,14 +92,14 @@ public final class AccessStore {
         AccessStore::token);
   }
 
-  /** Those of these organizations that exist. */
+  /** Returns those of the given organizations that exist. */
   Future<List<Organization>> listOrganizations(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
         ORGANIZATIONS + " WHERE org_id IN " + InList.marks(all), all, AccessStore::organization);
   }
 
-  /** So many organizations, by id, after this one. */
+  /** Returns up to {@code limit} organizations after an id, ordered by id. */
   Future<List<Organization>> listOrganizations(String after, int limit) {
     return database.read(
         ORGANIZATIONS + " WHERE org_id > ? ORDER BY org_id LIMIT ?",
@@ -108,20 +107,20 @@ public final class AccessStore {
         AccessStore::organization);
   }
 
-  /** Every operator's token that can still be used, the oldest first. */
+  /** Returns every operator token that is not revoked, oldest first. */
   public Future<List<OperatorToken>> listLiveOperatorTokens() {
     return database.read(
         LIVE_OPERATORS + " ORDER BY created_at, token_id", List.of(), AccessStore::operator);
   }
 
-  /** Those of these operators' tokens that can still be used. */
+  /** Returns those of the given operator tokens that are not revoked. */
   Future<List<OperatorToken>> listLiveOperatorTokens(List<String> tokenIds) {
     List<String> all = InList.of(tokenIds);
     return database.read(
         LIVE_OPERATORS + " AND token_id IN " + InList.marks(all), all, AccessStore::operator);
   }
 
-  /** So many operators' tokens that can still be used, by id, after this one. */
+  /** Returns up to {@code limit} unrevoked operator tokens after an id, ordered by id. */
   Future<List<OperatorToken>> listLiveOperatorTokens(String after, int limit) {
     return database.read(
         LIVE_OPERATORS + " AND token_id > ? ORDER BY token_id LIMIT ?",
@@ -129,15 +128,15 @@ public final class AccessStore {
         AccessStore::operator);
   }
 
-  /** Somebody who is on a roster and not suspended. */
+  /** A member on a roster who is not suspended. */
   record ActiveMember(String orgId, String username, String memberId) {}
 
-  /** Everybody who is on a roster and not suspended. */
+  /** Returns every member on a roster who is not suspended. */
   Future<List<ActiveMember>> listActiveMembers() {
     return database.read(ACTIVE_MEMBERS, List.of(), AccessStore::member);
   }
 
-  /** The members of some organizations who are not suspended. */
+  /** Returns the members of the given organizations who are not suspended. */
   Future<List<ActiveMember>> listActiveMembers(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
@@ -149,9 +148,10 @@ public final class AccessStore {
   }
 
   /**
-   * When an operator's token was revoked, null while it was not. A release that knew no token but
-   * those that may do all takes every row for one of them; one that may not has {@code revoked_at}
-   * from the start, so that such a release refuses it, and {@code ended_at} for its end.
+   * Returns an SQL expression for the time an operator token was revoked; null if it was not. A
+   * release that knows only unrestricted tokens treats every row as one. So a restricted token has
+   * {@code revoked_at} from the start, which makes such a release reject it, and {@code ended_at}
+   * for its revocation.
    *
    * @param of the table's name and a dot, or nothing
    */
@@ -164,9 +164,9 @@ public final class AccessStore {
   }
 
   /**
-   * Stores an operator's token.
+   * Returns the statement that stores an operator token.
    *
-   * @param taken what the commit fails with when the name is or was another's
+   * @param taken creates the exception of the commit if another token has or had the name
    */
   public static Statement insert(OperatorToken token, Supplier<? extends RuntimeException> taken) {
     return OPERATOR_TOKEN.insert(token, "ON CONFLICT (name) DO NOTHING").orElse(taken);
@@ -185,7 +185,7 @@ public final class AccessStore {
     return TOKEN.insert(token);
   }
 
-  /** Stores when a token was last used, unless another process has stored a later use. */
+  /** Returns the statement that stores a token's time of last use, unless a later one is stored. */
   static Statement touch(String tokenId, long lastUsedAtMillis) {
     return Statement.of(
         """

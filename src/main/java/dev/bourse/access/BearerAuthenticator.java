@@ -6,11 +6,11 @@ import dev.bourse.core.TokenSecret;
 import io.vertx.core.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Authenticates bearer tokens of every kind; the shape of a token says which kind it is. */
+/** Authenticates bearer tokens of every kind, which it distinguishes by their form. */
 public final class BearerAuthenticator implements Authenticator {
   private static final String SCHEME = "Bearer ";
 
-  /** How every JWT begins: a brace and a quotation mark in base 64. */
+  /** The first characters of every JWT: a brace and a quotation mark in base 64. */
   private static final String JWT_BEGIN = "eyJ";
 
   private final Tokens tokens;

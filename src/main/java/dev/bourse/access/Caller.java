@@ -1,34 +1,34 @@
 package dev.bourse.access;
 
 /**
- * Who makes a request. Each kind presents a credential of its own shape, so that one is never taken
- * for another, and contracts name the kinds an operation takes by their security schemes.
+ * The authenticated caller of a request. Credentials of each kind have a different form, so they
+ * cannot be confused, and contracts name the kinds an operation accepts by their security schemes.
  */
 public sealed interface Caller permits Principal, Operator {
-  /** The security scheme this caller satisfies, as contracts spell it. */
+  /** Returns the caller's security scheme, as named in contracts. */
   String scheme();
 
-  /** Whether this caller's credential is of a security scheme; a credential may be of several. */
+  /** Returns whether the caller's credential is of a security scheme; it may be of several. */
   default boolean satisfies(String scheme) {
     return scheme.equals(scheme());
   }
 
-  /** How audit rows name it. */
+  /** Returns the caller's name in audit rows. */
   String actor();
 
-  /** What its request budget is counted by. */
+  /** Returns the key of its request budget. */
   String budgetKey();
 
   /**
-   * Whose share of what all callers share it uses: the id of its organization, or an operator's
-   * token.
+   * Returns the owner whose share of shared resources it uses: the id of its organization, or an
+   * operator token.
    */
   String owner();
 
-  /** Whether it may do what a scope stands for. */
+  /** Returns whether a scope permits it to act. */
   boolean may(Scope scope);
 
-  /** Whether it may do more than look, as far as its scopes go. */
+  /** Returns whether its scopes permit any write. */
   default boolean mayWrite() {
     return true;
   }

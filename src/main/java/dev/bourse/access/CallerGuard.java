@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * Makes a commit fail if its caller was removed, suspended or revoked after the request was
- * authenticated. It is for what a removal takes away with the caller: without it, a request in
- * flight during the removal leaves something behind. All other audited writes are judged before
- * they are carried out, which may be a second late.
+ * authenticated. Use it for objects that a removal deletes together with the caller; without it, a
+ * request in flight during the removal leaves an object behind. All other audited writes are
+ * checked before they are committed, with information that may be a second old.
  */
 public final class CallerGuard {
   private static final String MEMBER = "member:";
@@ -22,9 +22,10 @@ public final class CallerGuard {
   /**
    * Returns statements for the start of a commit. The first one locks the organization's row, which
    * a removal locks too. PostgreSQL evaluates a condition on other tables as of the statement's
-   * start, so the condition is a statement of its own. A retired organization has no caller.
+   * start, so the condition is a statement of its own. Callers of a retired organization are
+   * rejected.
    *
-   * @param actor as audit rows name it; an actor that is neither a member nor a token passes
+   * @param actor the actor's name in audit rows; actors other than members and tokens always pass
    */
   public static List<Statement> of(String orgId, String actor) {
     if (actor.startsWith(MEMBER)) {

@@ -3,7 +3,7 @@ package dev.bourse.access;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 
-/** The caller's token does not allow what was asked. It is control flow: no stack trace. */
+/** The caller's token lacks a scope. Used for control flow, so it has no stack trace. */
 public final class InsufficientScope extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -15,22 +15,22 @@ public final class InsufficientScope extends RuntimeException {
   }
 
   /**
-   * Accepts a caller who has a scope.
+   * Fails unless the caller has a scope.
    *
-   * @throws InsufficientScope for any other
+   * @throws InsufficientScope if the caller lacks it
    */
-  public static void demand(Caller caller, Scope scope) {
+  public static void require(Caller caller, Scope scope) {
     if (!caller.may(scope)) {
       throw new InsufficientScope(scope);
     }
   }
 
-  /** What the token would have to allow. */
+  /** Returns the missing scope. */
   public Scope scope() {
     return scope;
   }
 
-  /** How a client is told. */
+  /** Returns the error response. */
   public ApiError refusal() {
     return ApiError.of(ErrorCode.FORBIDDEN, String.valueOf(getMessage()));
   }

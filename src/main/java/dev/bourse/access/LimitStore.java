@@ -10,12 +10,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits that callers are under. A token's are in memory with it. An application's are read
- * with its member's consent at each look: they are then in force on every process as soon as they
- * are stored, whatever its access tokens were issued under.
+ * The limits of callers' declarations. A token's limits are in memory with the token. An
+ * application's limits are read with its member's consent on each check, so a change applies at
+ * once in every process, to access tokens issued earlier too.
  */
 public final class LimitStore {
-  /** Their columns, in a table of tokens or of consents. */
+  /** The columns of limits, in a table of tokens or of consents. */
   public static final String COLUMNS =
       "max_gpus, max_price_cents, max_hourly_cents, max_lease_millis";
 
@@ -25,15 +25,15 @@ public final class LimitStore {
     this.database = database;
   }
 
-  /** Adds their columns to a table's. */
+  /** Adds the limits' columns to a table's. */
   public static <T> Columns<T> columns(Columns<T> table, Function<T, TokenLimits> limits) {
     return TokenLimits.columns(table, limits);
   }
 
   /**
-   * What a caller's declarations are held to now.
+   * Returns the current limits of a caller's declarations.
    *
-   * <p>Fails with {@code unauthorized} when the consent it acts by is gone.
+   * <p>Fails with {@code unauthorized} if the caller's consent has been withdrawn.
    */
   public Future<TokenLimits> limitsOf(Principal caller) {
     String grantId = caller.grantId();
@@ -52,12 +52,13 @@ public final class LimitStore {
   }
 
   /**
-   * Refuses an application under limits what could lead to something that is under none: another
+   * Rejects operations of a limited application that could create authority without limits: another
    * member, token, key or receiver of events. Members in person and API tokens pass.
    *
-   * <p>Fails with {@code token-limit}, or with {@code unauthorized} when the consent is gone.
+   * <p>Fails with {@code token-limit}, or with {@code unauthorized} if the consent has been
+   * withdrawn.
    *
-   * @param what the operation, for the refusal
+   * @param what the operation's name, for the error message
    */
   public Future<Void> requireNone(Principal caller, String what) {
     return caller.grantId() == null
@@ -71,10 +72,10 @@ public final class LimitStore {
   }
 
   /**
-   * Keeps other writes of a token or an application waiting until this commit is over, in every
-   * process.
+   * Returns a statement that makes other writes of a token or an application wait for the end of
+   * this commit, in every process.
    *
-   * @param grantId the consent that an application acts by, null for a token
+   * @param grantId the consent of an application, null for a token
    */
   public static Statement lock(String tokenId, @Nullable String grantId) {
     return grantId == null
@@ -83,11 +84,12 @@ public final class LimitStore {
   }
 
   /**
-   * Narrows the limits of a live row; they must still be those that the new ones were judged by.
+   * Returns a statement that narrows the limits of a live row. The stored limits must still equal
+   * those that the new ones were checked against.
    *
    * @param table {@code token} or {@code oauth_grant}
-   * @param key the column that names the row
-   * @param refusal what the commit fails with when they are not
+   * @param key the column that identifies the row
+   * @param refusal creates the exception of the commit if the limits have changed
    */
   public static Statement narrow(
       String table,

@@ -11,13 +11,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Corrects the times since when members are on the roster. Sessions, grants and uploads that began
- * earlier belong to a former member of that name, so a member added by a clock that was ahead could
- * not sign in. The time is part of the member's id, so the correction changes every stored copy of
- * the id.
+ * Corrects the times since which members are on the roster. Sessions, grants and uploads that are
+ * older than that time belong to a former member with the same name, so a member who was added by a
+ * clock that was ahead could not sign in. The time is part of the member's id, so the correction
+ * changes every stored copy of the id.
  */
 public final class MemberCorrection implements Correction {
-  /** Members of one commit, so that other writers wait for no longer than some milliseconds. */
+  /** Members per commit, so that other writers wait only some milliseconds. */
   private static final int MOST = 100;
 
   private final Database database;

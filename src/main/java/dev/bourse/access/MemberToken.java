@@ -3,13 +3,14 @@ package dev.bourse.access;
 import java.util.Set;
 
 /**
- * The claims of a member's token that is to be issued.
+ * The claims of a member's token to be issued.
  *
- * @param audience the one resource it is for: the service's address, or that of its MCP endpoint
- * @param scopes what its bearer may do
+ * @param audience the resource it is for: the service's address, or that of its MCP endpoint
+ * @param scopes the permitted scopes
  * @param clientId the application that acts for the member
- * @param grantId the grant that it goes with; empty for one that only the member's cutoff revokes
- * @param validMillis how long; whole seconds, at least 1, at most 30 days, or an hour with a grant
+ * @param grantId its grant; empty for a token that only the member's cutoff revokes
+ * @param validMillis its lifetime; whole seconds, at least 1, at most 30 days, or an hour with a
+ *     grant
  */
 public record MemberToken(
     String orgId,

@@ -19,24 +19,26 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens by which members act: JWTs of the profile of RFC 9068, signed with ES256 and nothing else.
- * That the signature is right is remembered; whether the member may still act, and the grant still
- * stands, is asked each time.
+ * Members' access tokens: JWTs of the profile of RFC 9068, signed with ES256 only. Verified
+ * signatures are cached; the member's standing and the grant are checked on each call.
  */
 public final class MemberTokens {
-  /** The header's type; a token of another kind by the same keys is none of ours. */
+  /** The header's type. Tokens of another type with the same keys are not access tokens. */
   private static final String TYPE = "at+jwt";
 
   /**
-   * Every header field there may be. A token cannot bring its key along ({@code jwk}, {@code x5c}),
-   * nor say where to fetch one ({@code jku}, {@code x5u}).
+   * The allowed header fields. A token cannot contain its own key ({@code jwk}, {@code x5c}) or a
+   * link to one ({@code jku}, {@code x5u}).
    */
   private static final Set<String> HEADER = Set.of("alg", "kid", "typ");
 
-  /** Longer ones are not ours: with every claim ours have some 900 characters. */
+  /**
+   * Longer texts are not tokens of this service, whose tokens have some 900 characters with every
+   * claim.
+   */
   private static final int MAX_LENGTH = 4_096;
 
-  /** Signatures remembered; a check takes a tenth of a millisecond, an entry 2 KB. */
+  /** Cached signatures; a verification takes a tenth of a millisecond, an entry 2 KB. */
   private static final long MAX_REMEMBERED = 10_000;
 
   private static final int ID_BYTES = 16;
@@ -61,13 +63,13 @@ public final class MemberTokens {
   private final Clock clock;
   private final RandomGenerator random;
   private final Cache<String, Claims> remembered =
-      // To wake another thread for the upkeep costs more than the upkeep.
+      // Runs the cache's maintenance on this thread, because waking another thread costs more.
       Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).executor(Runnable::run).build();
 
   /**
    * @param organizations knows every organization
-   * @param baseUrl what clients call the service; asked for at each token
-   * @param random makes the tokens' ids
+   * @param baseUrl returns the service's public address; called for each token
+   * @param random generates the tokens' ids
    */
   public MemberTokens(
       SigningKeys keys,
@@ -86,7 +88,7 @@ public final class MemberTokens {
     this.random = random;
   }
 
-  /** A token for a member. */
+  /** Issues a token for a member. */
   public String issue(MemberToken token) {
     long now = clock.millis() / 1_000;
     byte[] id = new byte[ID_BYTES];
@@ -108,21 +110,21 @@ public final class MemberTokens {
     return keys.sign(claims, TYPE);
   }
 
-  /** The audience of tokens for the HTTP interface. */
+  /** Returns the audience of tokens for the HTTP interface. */
   public String restAudience() {
     return baseUrl.get();
   }
 
-  /** The audience of tokens for the MCP endpoint; they do for the HTTP interface as well. */
+  /** Returns the audience of tokens for the MCP endpoint, which the HTTP interface accepts too. */
   public String mcpAudience() {
     return baseUrl.get() + "/mcp";
   }
 
   /**
-   * The member a token stands for.
+   * Returns the member of a token.
    *
-   * @throws ApiError {@code unauthorized} when it is forged, made for something else, expired or
-   *     revoked, or the member may not act any more
+   * @throws ApiError {@code unauthorized} if it is forged, for another purpose, expired or revoked,
+   *     or if the member is no longer active
    */
   public Principal authenticate(String token) {
     Claims claims = read(token);
@@ -151,9 +153,9 @@ public final class MemberTokens {
   }
 
   /**
-   * Judges a token again, which may have expired.
+   * Checks a token again, ignoring expiry.
    *
-   * @throws ApiError {@code unauthorized} when it is revoked, or the member may not act any more
+   * @throws ApiError {@code unauthorized} if it is revoked, or the member is no longer active
    */
   void requireInForce(String token) {
     requireInForce(read(token));
@@ -188,8 +190,8 @@ public final class MemberTokens {
   }
 
   /**
-   * The grant of a token, in force or not, that this service issued to an application; empty for
-   * any other.
+   * Returns the grant of a token, valid or not, that this service issued to an application; empty
+   * for any other token.
    */
   public Optional<String> findGrant(String token, String clientId) {
     Claims claims = token.length() > MAX_LENGTH ? null : remembered.get(token, this::verify);
@@ -215,7 +217,7 @@ public final class MemberTokens {
     }
   }
 
-  /** The key that a token names; null when its header is not one of ours. */
+  /** Returns the key id of a token; null if its header is not allowed. */
   private static @Nullable String kid(String token) {
     try {
       String encoded = token.substring(0, Math.max(0, token.indexOf('.')));

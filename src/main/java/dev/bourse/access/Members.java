@@ -12,30 +12,30 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Who may act as a member, in memory: everybody on a roster who is not suspended. An entry is some
- * 200 bytes. A removed or suspended member is refused at the next request, whatever they hold.
+ * The active members, in memory: everybody on a roster who is not suspended. An entry takes some
+ * 200 bytes. A removed or suspended member is rejected at the next request, with any credential.
  */
 public final class Members implements Mirror {
   /**
-   * What other processes are told when members come, go or are suspended; the key is their
+   * The topic of changes when members are added, removed or suspended; the key is their
    * organization.
    */
   public static final String CHANGED = "members";
 
   /**
-   * What a member {@code m} owns things by, in SQL: the name and since when it is theirs. A
-   * username alone would give them to a later member of that name. It never changes, except that
-   * {@link MemberCorrection} corrects a time that lies ahead, together with the rows that the
-   * member owns; any version of this program that adds a member stores it.
+   * The SQL expression for the id of a member {@code m}: the name and the time since which the
+   * member has it. A username alone would pass the member's objects on to a later member with that
+   * name. The id never changes, except that {@link MemberCorrection} corrects a time in the future,
+   * together with the rows that the member owns. Every release that adds a member stores it.
    */
   public static final String ID = "m.org_id || '/' || m.username || '/' || m.created_at";
 
-  /** Organizations compared at once; with as many members as one may have they are many rows. */
+  /** Organizations per comparison; with the maximum number of members they are many rows. */
   private static final int COMPARED_ORGS = 20;
 
   private final AccessStore store;
 
-  /** Ids by username, by organization. */
+  /** Ids by organization and username. */
   private final Map<String, Map<String, String>> active = new ConcurrentHashMap<>();
 
   private final SerialReadings readings = new SerialReadings();
@@ -44,7 +44,7 @@ public final class Members implements Mirror {
     this.store = store;
   }
 
-  /** Reads all of them anew, after any reading under way. */
+  /** Reads all members again, after any read in progress. */
   public Future<Void> load() {
     return readings.next(
         () ->
@@ -59,7 +59,7 @@ public final class Members implements Mirror {
                     }));
   }
 
-  /** Reads those of one organization anew: one of them came, went or was suspended. */
+  /** Reads the members of an organization again, after one was added, removed or suspended. */
   public Future<Void> refresh(String orgId) {
     return refresh(List.of(orgId)).mapEmpty();
   }
@@ -105,7 +105,7 @@ public final class Members implements Mirror {
         List::of);
   }
 
-  /** So many organizations after this one, each with its members. */
+  /** Returns up to a slice of organizations after an id, each with its members. */
   private Future<List<Map.Entry<String, Map<String, String>>>> readSlice(String after) {
     return store
         .listOrganizations(after, COMPARED_ORGS)
@@ -125,12 +125,12 @@ public final class Members implements Mirror {
                             }));
   }
 
-  /** Whether somebody is on the roster and not suspended. */
+  /** Returns whether a member is on the roster and not suspended. */
   public boolean isActive(String orgId, String username) {
     return active.getOrDefault(orgId, Map.of()).containsKey(username);
   }
 
-  /** The id of who is on the roster by this name and not suspended. */
+  /** Returns the id of the active member with a name. */
   public Optional<String> findId(String orgId, String username) {
     return Optional.ofNullable(active.getOrDefault(orgId, Map.of()).get(username));
   }

@@ -9,23 +9,23 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One kind of thing that members leave with their organization, such as ssh keys. It ends in the
- * commit that removes its author or retires the organization.
+ * A kind of object that members leave with their organization, for example ssh keys. It is deleted
+ * in the commit that removes its author or retires the organization.
  */
 public interface Offboarding {
-  /** The actor of audit rows about what a removal or a retirement ends. */
+  /** The actor of audit rows about objects that a removal or a retirement deletes. */
   String ACTOR = "system:offboard";
 
   /**
-   * Whose things end.
+   * The author of the deleted objects.
    *
    * @param username a member; null for the whole organization
    */
   record Author(String orgId, @Nullable String username) {
     /**
-     * Returns an SQL condition on the author's rows, with {@link #parameters}. A member is also the
-     * author of what the tokens that they minted have made. Rows whose author is not recorded as a
-     * member or a token are no member's.
+     * Returns an SQL condition on the author's rows, with {@link #parameters}. Objects made by
+     * tokens that a member minted count as the member's. Rows whose recorded author is neither a
+     * member nor a token belong to no member.
      *
      * @param createdBy an SQL expression for the actor that made the row
      */
@@ -39,7 +39,7 @@ public interface Offboarding {
               .formatted(createdBy);
     }
 
-    /** Returns the values for {@link #condition}. */
+    /** Returns the values of {@link #condition}. */
     public List<String> parameters() {
       return username == null
           ? List.of(orgId)
@@ -47,23 +47,23 @@ public interface Offboarding {
     }
   }
 
-  /** Returns the statements that end the author's things, with an audit row for each thing. */
+  /** Returns the statements that delete the author's objects, with an audit row for each. */
   List<Statement> ending(Author author, long nowMillis);
 
-  /** Returns what other processes are told after the commit. */
+  /** Returns the changes to announce to other processes after the commit. */
   default List<Change> changes(String orgId) {
     return List.of();
   }
 
-  /** Brings the commit into force in this process. */
+  /** Applies the commit in this process. */
   default Future<Void> refresh(String orgId) {
     return Future.succeededFuture();
   }
 
   /**
-   * Describes the author's things as fields of an answer.
+   * Returns the author's objects as fields of an answer.
    *
-   * @param endedAtMillis the time of the commit that ended them; empty for those that live
+   * @param endedAtMillis the time of the commit that deleted them; empty for live ones
    */
   Future<JsonObject> describe(Author author, Optional<Long> endedAtMillis);
 }

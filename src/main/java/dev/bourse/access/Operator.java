@@ -6,22 +6,23 @@ import dev.bourse.core.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who runs the platform, or one site of it. Belongs to no organization; scopes are for
- * those who do.
+ * An operator of the platform, or of one site. Belongs to no organization and has no scopes, which
+ * are for callers of organizations.
  *
- * @param tokenId the operator token's public part; of a session, that of the token it began with
- * @param name what the token was minted for, such as a person's name
- * @param reach how far the token reaches
- * @param scheme of what the operator showed: the token or the cookie of a session
+ * @param tokenId the operator token's public part; for a session, that of the token it was started
+ *     with
+ * @param name the token's name, for example a person's name
+ * @param reach the token's reach
+ * @param scheme the security scheme of the credential: the token or a session's cookie
  */
 public record Operator(String tokenId, String name, OperatorReach reach, String scheme)
     implements Caller {
   public static final String SCHEME = "operatorToken";
 
-  /** Of browsers in which an operator is signed in. */
+  /** The scheme of browsers in which an operator is signed in. */
   public static final String SESSION_SCHEME = "operatorSession";
 
-  /** Who showed the token itself and may do all. */
+  /** Creates an operator who presented an unrestricted token. */
   public Operator(String tokenId, String name) {
     this(tokenId, name, OperatorReach.ALL, SCHEME);
   }
@@ -51,13 +52,15 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
     return !reach.isReadOnly();
   }
 
-  /** The one site whose machines it keeps, and nothing else; null for the platform. */
+  /**
+   * Returns the site whose machines the operator manages, and nothing else; null for the platform.
+   */
   public @Nullable String site() {
     return reach.site();
   }
 
   /**
-   * Refuses an operation that is not about the machines of a site to an operator of one.
+   * Rejects operators of one site for an operation that is not about the machines of a site.
    *
    * @throws ApiError {@code forbidden}
    */
@@ -68,11 +71,11 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
   }
 
   /**
-   * Refuses what is at another site to an operator of one: what {@link #requirePlatform} lets such
-   * an operator call asks this of each pool and each node, where a change reads them.
+   * Rejects operators of another site. Operations that {@link #requirePlatform} does not protect
+   * call this for each pool and each node that a change reads.
    *
-   * @param thing what it is, as refusals name it
-   * @param at the site it is at
+   * @param thing the object's name in the error message
+   * @param at the site of the object
    * @throws ApiError {@code forbidden}
    */
   public void requireSite(String thing, String at) {

@@ -4,22 +4,22 @@ import dev.bourse.core.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far an operator's token reaches.
+ * The reach of an operator token.
  *
- * @param isReadOnly whether its bearer may look and change nothing
- * @param site the one site whose machines its bearer keeps, and nothing else; null for the platform
+ * @param isReadOnly whether its bearer may read only
+ * @param site the site whose machines its bearer manages, and nothing else; null for the platform
  */
 public record OperatorReach(boolean isReadOnly, @Nullable String site) {
-  /** The whole platform, to do all that operators do. */
+  /** The whole platform, with all operations. */
   public static final OperatorReach ALL = new OperatorReach(false, null);
 
-  /** Whether there is nothing of the platform that is beyond it. */
+  /** Returns whether the reach is the whole platform with all operations. */
   public boolean isAll() {
     return equals(ALL);
   }
 
-  /** As trails tell it, each part after a space; nothing of one that is all. */
-  String told() {
+  /** Returns the reach for audit rows, each part after a space; empty if it is unrestricted. */
+  String detail() {
     return (isReadOnly ? " read_only=true" : "")
         + (site == null ? "" : " site=" + Text.shown(site));
   }

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /** Rows of operators' sessions. */
 final class OperatorSessionStore {
-  /** Sessions of one token: several browsers, each several times. One more ends the oldest. */
+  /** Sessions per token: several browsers, several times each. One more ends the oldest. */
   static final int MAX_PER_TOKEN = 20;
 
   private static final Columns<Stored> SESSION =
@@ -23,7 +23,7 @@ final class OperatorSessionStore {
           .fixed("created_at", Stored::createdAtMillis)
           .fixed("expires_at", Stored::expiresAtMillis);
 
-  /** Those whose token is not revoked. */
+  /** Selects sessions whose token is not revoked. */
   private static final String LIVE =
       """
       SELECT %s, t.name, t.read_only, t.site FROM operator_session s
@@ -38,14 +38,13 @@ final class OperatorSessionStore {
     this.database = database;
   }
 
-  /** A session as stored. */
   record Stored(String id, String tokenId, long createdAtMillis, long expiresAtMillis) {}
 
   /**
    * A session whose token is not revoked.
    *
-   * @param name the token's
-   * @param reach the token's
+   * @param name the token's name
+   * @param reach the token's reach
    */
   record Live(Stored session, String name, OperatorReach reach) {}
 
@@ -59,8 +58,8 @@ final class OperatorSessionStore {
   }
 
   /**
-   * Starts one, ends the one whose place it takes, and the token's oldest beyond the most there may
-   * be. Refused with {@code unauthorized} when the token was revoked just now.
+   * Starts a session, ends the one it replaces, and ends the token's oldest sessions beyond the
+   * limit. Fails with {@code unauthorized} if the token was revoked just now.
    */
   Future<Void> start(Stored session, Optional<String> replaced, Statement record) {
     List<Statement> statements = new ArrayList<>();
@@ -94,7 +93,7 @@ final class OperatorSessionStore {
     return Statement.of("DELETE FROM operator_session WHERE session_sha256 = ?", id);
   }
 
-  /** Deletes those that have expired. */
+  /** Deletes expired sessions. */
   Future<Void> sweep(long nowMillis) {
     return database.commit(
         List.of(Statement.of("DELETE FROM operator_session WHERE expires_at <= ?", nowMillis)));

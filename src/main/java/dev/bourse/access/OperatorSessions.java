@@ -17,11 +17,11 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
 /**
- * Browsers in which operators are signed in. A token is shown once and becomes a session, so that
- * no page has to keep what runs the platform.
+ * The browser sessions of operators. A token is entered once and exchanged for a session, so that
+ * no page has to store the platform's credential.
  */
 public final class OperatorSessions implements SessionAuthenticator {
-  /** A working day with its breaks; an operator signs in anew on the next. */
+  /** A working day with breaks; an operator signs in again on the next one. */
   public static final Duration LONGEST = Duration.ofHours(12);
 
   private static final String CSRF = "csrf";
@@ -33,7 +33,7 @@ public final class OperatorSessions implements SessionAuthenticator {
   private final RandomGenerator random;
 
   /**
-   * @param baseUrl what browsers call the service
+   * @param baseUrl returns the service's public address
    * @param random a cryptographic source in production
    */
   public OperatorSessions(
@@ -50,17 +50,17 @@ public final class OperatorSessions implements SessionAuthenticator {
   }
 
   /**
-   * A session just started.
+   * A new session.
    *
-   * @param secret what its cookie holds; kept nowhere else
+   * @param secret the value of its cookie; stored nowhere else
    */
   public record Started(String secret, OperatorSession session) {}
 
   /**
-   * Starts a session for whoever shows an operator's token.
+   * Starts a session for the bearer of an operator token. Fails with {@code unauthorized} if the
+   * token is not valid.
    *
-   * @param replaced the cookie of a session that the browser has, which ends
-   * @return fails with {@code unauthorized} when the token is none that is in force
+   * @param replaced the cookie of the browser's present session, which ends
    */
   public Future<Started> start(String token, Optional<String> replaced) {
     TokenSecret presented =
@@ -101,7 +101,7 @@ public final class OperatorSessions implements SessionAuthenticator {
             "token_id=" + operator.tokenId()));
   }
 
-  /** The session of a cookie's value; empty when none of it is in force. */
+  /** Returns the session of a cookie's value; empty if it is not valid. */
   public Future<Optional<OperatorSession>> find(String cookie) {
     return Secrets.isOne(cookie)
         ? store
@@ -124,13 +124,12 @@ public final class OperatorSessions implements SessionAuthenticator {
         row.expiresAtMillis());
   }
 
-  /** Ends a session. */
   public Future<Void> end(OperatorSession session) {
     return store.end(session.id(), recorded(session, "operator_sign_out"));
   }
 
   /**
-   * Deletes what has expired; tells that no more is to be done.
+   * Deletes expired sessions. Returns false, because no work is left.
    *
    * @param now confirmed time
    */
@@ -143,13 +142,13 @@ public final class OperatorSessions implements SessionAuthenticator {
     return Operator.SESSION_SCHEME;
   }
 
-  /** With this prefix browsers refuse the cookie from other hosts and without TLS. */
+  /** With this prefix browsers reject the cookie from other hosts and without TLS. */
   @Override
   public String cookieName() {
     return isSecure() ? "__Host-bourse-operator" : "bourse-operator";
   }
 
-  /** Whether browsers reach the service by TLS. */
+  /** Returns whether browsers reach the service over TLS. */
   public boolean isSecure() {
     return baseUrl.get().startsWith("https://");
   }

@@ -3,15 +3,15 @@ package dev.bourse.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is stored of an operator's token.
+ * The stored part of an operator token.
  *
  * @param tokenId its public part
- * @param name whose it is, as audit rows show it; up to 63 characters, and no other token's
- * @param reach how far it reaches
+ * @param name its unique name in audit rows, usually a person's; up to 63 characters
+ * @param reach its reach
  * @param secretSha256 SHA-256 of the secret, in hex
  * @param createdBy the actor who minted it
- * @param createdAtMillis when
- * @param expiresAtMillis when it stops working, null for never
+ * @param createdAtMillis when it was minted
+ * @param expiresAtMillis when it expires, null for never
  */
 public record OperatorToken(
     String tokenId,

@@ -19,9 +19,11 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do to their own kind of token. */
+/** Mints, lists and revokes operator tokens. */
 public final class OperatorTokenService {
-  /** Live operators' tokens: as many as people who run a platform, with room for programs. */
+  /**
+   * The limit of live operator tokens: enough for the operators of a platform and their programs.
+   */
   static final int MAX_LIVE = 200;
 
   private final Database database;
@@ -42,23 +44,24 @@ public final class OperatorTokenService {
     this.random = random;
   }
 
-  /** A page of all of them, by id, including those that are revoked or have expired. */
+  /** Returns a page of all tokens, by id, including revoked and expired ones. */
   public Future<Page<OperatorTokenView>> list(int limit, Optional<String> after) {
     return store.list(limit, after);
   }
 
   /**
-   * A token just minted.
+   * A new token.
    *
-   * @param token what is stored of it
-   * @param secret all of it; shown once, kept nowhere
+   * @param token the stored part
+   * @param secret the whole token; shown once, never stored
    */
   public record Minted(OperatorToken token, TokenSecret secret) {}
 
   /**
-   * Mints one; {@code conflict} past {@link #MAX_LIVE}, and when the name is or was another's.
+   * Mints a token. Fails with {@code conflict} beyond {@link #MAX_LIVE} tokens, and if another
+   * token has or had the name.
    *
-   * @param reach how far it reaches; its site may be one that has no pool yet
+   * @param reach its reach; its site may still be without a pool
    */
   public Future<Minted> mint(
       String actor, String name, OperatorReach reach, @Nullable Long expiresAtMillis) {
@@ -73,22 +76,22 @@ public final class OperatorTokenService {
             actor,
             now,
             expiresAtMillis);
-    List<Statement> statements = new ArrayList<>(demandingRoom(now));
+    List<Statement> statements = new ArrayList<>(requireRoom(now));
     statements.add(AccessStore.insert(token, () -> OperatorTokenStore.nameTaken(name)));
-    statements.add(minting(token));
+    statements.add(mintRow(token));
     return commit(token.tokenId(), statements).map(loaded -> new Minted(token, secret));
   }
 
   /**
-   * Rejects the commit with {@code conflict} when {@link #MAX_LIVE} tokens are live. They go first
-   * in the commit, and need a store with at least one token, whose row is the lock.
+   * Returns statements that fail with {@code conflict} if {@link #MAX_LIVE} tokens are live. They
+   * must come first in the commit, and need a store with at least one token, whose row is the lock.
    */
-  public static List<Statement> demandingRoom(long nowMillis) {
-    return List.of(OperatorTokenStore.lock(), OperatorTokenStore.demandFewer(MAX_LIVE, nowMillis));
+  public static List<Statement> requireRoom(long nowMillis) {
+    return List.of(OperatorTokenStore.lock(), OperatorTokenStore.requireFewer(MAX_LIVE, nowMillis));
   }
 
-  /** The row that records a mint. */
-  public static Statement minting(OperatorToken token) {
+  /** Returns the audit row of a mint. */
+  public static Statement mintRow(OperatorToken token) {
     Long expiresAt = token.expiresAtMillis();
     return AuditStore.insert(
         row(
@@ -99,13 +102,13 @@ public final class OperatorTokenService {
                 .formatted(
                     token.tokenId(),
                     token.name(),
-                    token.reach().told(),
+                    token.reach().detail(),
                     expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))));
   }
 
   /**
-   * Revokes one, the caller's own too; {@code not-found} when it is not live, {@code conflict} when
-   * nobody would be left.
+   * Revokes a token, which may be the caller's own. Fails with {@code not-found} if it is not live,
+   * and with {@code conflict} if no unrestricted token would be left.
    *
    * @return when it was revoked
    */
@@ -116,7 +119,7 @@ public final class OperatorTokenService {
             List.of(
                 OperatorTokenStore.lock(),
                 OperatorTokenStore.revoke(tokenId, now),
-                OperatorTokenStore.demandAnyLive(tokenId, now),
+                OperatorTokenStore.requireAnyLive(tokenId, now),
                 AuditStore.insertEach(
                     row(now, actor, "operator_revoke", ""),
                     "'token_id=' || token_id || ' name=' || name",

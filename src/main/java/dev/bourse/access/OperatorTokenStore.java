@@ -10,9 +10,9 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
 
-/** Rows of operators' tokens. */
+/** Rows of operator tokens. */
 final class OperatorTokenStore {
-  /** The oldest row: rows are never deleted, so every process takes the same one. */
+  /** Selects the oldest row. Rows are never deleted, so every process selects the same one. */
   private static final String OLDEST =
       """
       UPDATE operator_token SET name = name WHERE token_id =
@@ -30,7 +30,7 @@ final class OperatorTokenStore {
     this.database = database;
   }
 
-  /** A page of all of them, by id, including those that are revoked or have expired. */
+  /** Returns a page of all tokens, by id, including revoked and expired ones. */
   Future<Page<OperatorTokenView>> list(int limit, Optional<String> after) {
     return database
         .read(
@@ -44,24 +44,22 @@ final class OperatorTokenStore {
         .map(found -> Page.of(found, limit));
   }
 
-  /** Makes writes to operators' tokens come one after the other; goes first in a commit. */
+  /** Returns a statement that serializes writes to operator tokens; must come first in a commit. */
   static Statement lock() {
     return Statement.of(OLDEST);
   }
 
-  /** Demands that fewer than so many are live. */
-  static Statement demandFewer(int most, long nowMillis) {
+  /** Returns a statement that fails unless fewer than {@code most} tokens are live. */
+  static Statement requireFewer(int most, long nowMillis) {
     return Statement.guarded(
         () ->
             conflict(
-                "limit",
-                "%s operator tokens are live, the most there may be; revoke one first",
-                most),
+                "limit", "%s operator tokens are live, which is the limit; revoke one first", most),
         "%s AND (SELECT COUNT(*) FROM operator_token WHERE %s) < %s".formatted(OLDEST, LIVE, most),
         nowMillis);
   }
 
-  /** The name is or was another token's. */
+  /** Returns the error for a name that another token has or had. */
   static ApiError nameTaken(String name) {
     return conflict(
         "exists",
@@ -82,8 +80,8 @@ final class OperatorTokenStore {
         tokenId);
   }
 
-  /** Demands that some other operator's token is live and may do all. */
-  static Statement demandAnyLive(String revokedId, long nowMillis) {
+  /** Returns a statement that fails unless another live operator token is unrestricted. */
+  static Statement requireAnyLive(String revokedId, long nowMillis) {
     return Statement.guarded(
         () ->
             conflict(

@@ -3,15 +3,15 @@ package dev.bourse.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is shown of an operator's token: everything but its secret.
+ * The displayed part of an operator token: everything except its secret.
  *
  * @param tokenId its public part
- * @param name whose it is
- * @param reach how far it reaches
+ * @param name its unique name
+ * @param reach its reach
  * @param createdBy the actor who minted it
  * @param createdAtMillis when it was minted
- * @param expiresAtMillis when it stops working, null for never
- * @param revokedAtMillis when it was revoked, null when it was not
+ * @param expiresAtMillis when it expires, null for never
+ * @param revokedAtMillis when it was revoked, null if it was not
  */
 public record OperatorTokenView(
     String tokenId,
@@ -21,7 +21,7 @@ public record OperatorTokenView(
     long createdAtMillis,
     @Nullable Long expiresAtMillis,
     @Nullable Long revokedAtMillis) {
-  /** A token that was minted just now. */
+  /** Returns the view of a newly minted token. */
   public static OperatorTokenView of(OperatorToken token) {
     return new OperatorTokenView(
         token.tokenId(),

@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Every live operator's token, in memory; there are as many as people who run the platform. */
+/** All live operator tokens, in memory; they are few. */
 public final class Operators implements Mirror {
-  /** What other processes are told when operators' tokens come or go; the key is the token. */
+  /** The topic of changes of operator tokens; the key is the token. */
   public static final String CHANGED = "operators";
 
   private final AccessStore store;
@@ -34,7 +34,7 @@ public final class Operators implements Mirror {
     this.clock = clock;
   }
 
-  /** Reads all of them anew, after any reading under way. */
+  /** Reads all tokens again, after any read in progress. */
   public Future<Void> load() {
     return readings.next(
         () ->
@@ -49,7 +49,7 @@ public final class Operators implements Mirror {
                 .onComplete(read -> isBehind = read.failed()));
   }
 
-  /** Reads one of them anew: it was minted or revoked just now. */
+  /** Reads one token again after it was minted or revoked. */
   Future<Void> refresh(String tokenId) {
     return refresh(List.of(tokenId)).onFailure(e -> isBehind = true).mapEmpty();
   }
@@ -81,13 +81,13 @@ public final class Operators implements Mirror {
         () -> byId.keySet());
   }
 
-  /** Reads all of them anew when the last reading failed. */
+  /** Reads all tokens again if the last read failed. */
   public Future<Void> catchUp() {
     return isBehind ? load() : Future.succeededFuture();
   }
 
   /**
-   * Whether nobody could run the platform: no token is there that may do all, or all have expired.
+   * Returns whether there is no valid unrestricted token, so that nobody could run the platform.
    */
   public boolean isEmpty() {
     return byId.values().stream().allMatch(token -> !token.reach().isAll() || isExpired(token));
@@ -99,16 +99,16 @@ public final class Operators implements Mirror {
   }
 
   /**
-   * The operator a token stands for.
+   * Returns the operator of a token.
    *
-   * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
+   * @throws ApiError {@code unauthorized} if the token is unknown, expired or revoked
    */
   Operator authenticate(TokenSecret presented) {
     OperatorToken token = find(presented);
     return new Operator(token.tokenId(), token.name(), token.reach(), Operator.SCHEME);
   }
 
-  /** True if the text is a token that operators can use now. */
+  /** Returns whether the text is a valid operator token. */
   public boolean isLive(String text) {
     return TokenSecret.parse(text)
         .flatMap(presented -> Optional.ofNullable(matching(presented)))
@@ -126,9 +126,9 @@ public final class Operators implements Mirror {
   }
 
   /**
-   * Returns a token that was not revoked; it may have expired.
+   * Returns a token that is not revoked; it may have expired.
    *
-   * @throws ApiError {@code unauthorized} when it is unknown or revoked
+   * @throws ApiError {@code unauthorized} if it is unknown or revoked
    */
   OperatorToken requireInForce(TokenSecret presented) {
     OperatorToken token = matching(presented);
@@ -138,7 +138,7 @@ public final class Operators implements Mirror {
     return token;
   }
 
-  /** Returns a token that is in force; fails as {@link #authenticate} does. */
+  /** Returns a valid token; fails as {@link #authenticate} does. */
   OperatorToken find(TokenSecret presented) {
     OperatorToken token = requireInForce(presented);
     if (isExpired(token)) {

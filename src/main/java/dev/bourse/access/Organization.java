@@ -3,8 +3,8 @@ package dev.bourse.access;
 /**
  * A customer: the owner of clusters, keys, tokens and members.
  *
- * @param orgId its identifier in every path and answer
- * @param display its name for people
+ * @param orgId its id in every path and answer
+ * @param display its display name
  * @param kind {@code standard} or {@code public_research}; the public feed is open to the latter
  * @param sshKeysNeedWrite whether its API tokens need {@code capacity:write} to add and revoke ssh
  *     keys
@@ -16,7 +16,7 @@ public record Organization(String orgId, String display, String kind, boolean ss
     }
   }
 
-  /** One whose API tokens all may write ssh keys. */
+  /** Creates an organization whose API tokens may all write ssh keys. */
   public Organization(String orgId, String display, String kind) {
     this(orgId, display, kind, false);
   }

@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * A caller that acts for an organization.
  *
- * @param org the organization it acts for
- * @param actor how audit rows name it: {@code token:<token_id>} or {@code member:<username>}
+ * @param org the organization
+ * @param actor its name in audit rows: {@code token:<token_id>} or {@code member:<username>}
  * @param tokenId the API token's public part; empty for a member
- * @param scopes what it may do
- * @param cluster the one cluster it is bound to, null for all of the organization's
- * @param expiresAtMillis when the token or session stops working, null for never
- * @param member the username of a member who acts in person, null for an API token
- * @param memberId what that member owns things by, {@link Members#ID}; null for an API token
- * @param credential what it showed
- * @param limits how far an API token's declarations may go; those of an application are stored with
+ * @param scopes the granted scopes
+ * @param cluster the cluster it is bound to, null for all of the organization's
+ * @param expiresAtMillis when the token or session expires, null for never
+ * @param member the username of a member, null for an API token
+ * @param memberId the owner id of that member, {@link Members#ID}; null for an API token
+ * @param credential the kind of credential
+ * @param limits the limits of an API token's declarations; those of an application are stored with
  *     its member's consent, see {@link LimitStore#limitsOf}
- * @param grantId the consent by which an application acts for the member, null for anybody else
+ * @param grantId the consent by which an application acts for the member, null for other callers
  */
 public record Principal(
     Organization org,
@@ -36,21 +36,21 @@ public record Principal(
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
 
-  /** Of members' tokens that were made for the MCP endpoint. */
+  /** The scheme of members' tokens for the MCP endpoint. */
   public static final String MCP_SCHEME = "mcpToken";
 
-  /** Of browsers in which a member is signed in. */
+  /** The scheme of browsers in which a member is signed in. */
   public static final String SESSION_SCHEME = "memberSession";
 
-  /** What a caller showed. */
+  /** The kind of a caller's credential. */
   public enum Credential {
-    /** A token of the organization, which acts in nobody's name. */
+    /** A token of the organization, which does not act for a member. */
     API_TOKEN(SCHEME),
 
     /** A member's token for the HTTP interface. */
     MEMBER_TOKEN(MEMBER_SCHEME),
 
-    /** A member's token for the MCP endpoint; the HTTP interface takes it as any of a member's. */
+    /** A member's token for the MCP endpoint, which the HTTP interface accepts too. */
     MCP_TOKEN(MEMBER_SCHEME),
 
     /** The cookie of a browser in which a member is signed in. */
@@ -71,7 +71,7 @@ public record Principal(
     }
   }
 
-  /** One whose declarations may go as far as anybody's, and who acts by no consent. */
+  /** Creates a principal without limits and without a consent. */
   public Principal(
       Organization org,
       String actor,
@@ -96,7 +96,7 @@ public record Principal(
         null);
   }
 
-  /** An API token's without limits. */
+  /** Creates the principal of an API token without limits. */
   public Principal(
       Organization org,
       String actor,
@@ -107,7 +107,7 @@ public record Principal(
     this(org, actor, tokenId, scopes, cluster, expiresAtMillis, TokenLimits.NONE);
   }
 
-  /** An API token's. */
+  /** Creates the principal of an API token. */
   Principal(
       Organization org,
       String actor,
@@ -130,9 +130,9 @@ public record Principal(
         null);
   }
 
-  /** The username of the member who calls an operation that only members may. */
+  /** Returns the username of the member who calls an operation that is for members only. */
   public String requireMember() {
-    return Objects.requireNonNull(member, "an API token acts in nobody's name");
+    return Objects.requireNonNull(member, "an API token does not act for a member");
   }
 
   @Override

@@ -4,31 +4,31 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
 
-/** Where the private halves of the keys that this process signs with are kept. */
+/** Storage of the private keys that this process signs with. */
 interface PrivateKeys {
   /**
-   * A key that is kept.
+   * A stored key.
    *
-   * @param writtenAtMillis when it was, as far as this place knows
+   * @param writtenAtMillis when it was stored, as far as this storage knows
    */
   record Kept(SigningKey key, long writtenAtMillis) {}
 
-  /** All keys kept, in no order. */
+  /** Returns all stored keys, in any order. */
   Future<List<Kept>> read();
 
   /**
-   * Keeps a key.
+   * Stores a key.
    *
-   * @return what the commit that publishes it has to store
+   * @return statements for the commit that publishes the key
    */
   Future<List<Statement>> keep(SigningKey key);
 
-  /** What the commit that retires a key has to delete. */
-  List<Statement> forgetting(SigningKey key);
+  /** Returns statements for the commit that retires a key. */
+  List<Statement> deletions(SigningKey key);
 
-  /** A key was retired. */
+  /** Deletes a retired key. */
   Future<Void> forget(SigningKey key);
 
-  /** Whether other processes sign with the same keys, and make and retire them too. */
+  /** Returns whether other processes sign with the same keys, and make and retire them too. */
   boolean isShared();
 }

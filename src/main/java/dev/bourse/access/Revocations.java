@@ -20,28 +20,28 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Members' tokens that are refused though they have not expired: those of revoked grants, and those
- * a member had when they signed out everywhere. In memory, an entry is some 200 bytes and goes when
- * the tokens it is about have expired.
+ * Revoked tokens of members that have not expired: those of revoked grants, and those issued before
+ * a member signed out everywhere. In memory; an entry takes some 200 bytes and is deleted when its
+ * tokens have expired.
  */
 public final class Revocations implements Mirror {
-  /** What other processes are told when a grant is revoked; the key is the grant. */
+  /** The topic of changes when a grant is revoked; the key is the grant. */
   public static final String CHANGED = "revocations";
 
   /**
-   * What other processes are told when all that a member has is; the key is the organization, a
-   * slash, which neither name has, and the username. A process of the release before does not know
-   * it, and reads everything anew.
+   * The topic of changes when all tokens of a member are revoked. The key is the organization, a
+   * slash, which neither name contains, and the username. A process of the previous release does
+   * not know it and reads everything again.
    */
   public static final String MEMBER_CHANGED = "cutoffs";
 
-  /** No token of a grant lives longer, so a grant's row need not be kept for longer. */
+  /** The longest lifetime of a token with a grant, after which a grant's row can be deleted. */
   static final long LONGEST_GRANTED_MILLIS = Duration.ofHours(1).toMillis();
 
-  /** As much may the clocks of two processes differ. */
+  /** How far the clocks of two processes may differ. */
   private static final long SLACK_MILLIS = Duration.ofMinutes(10).toMillis();
 
-  /** A member's tokens issued in this second or before it are refused. */
+  /** Revokes a member's tokens that were issued in or before a second. */
   private record Cutoff(long issuedUntilSecond, long keptUntilMillis) {}
 
   private record MemberKey(String orgId, String username) {}
@@ -64,8 +64,7 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Adds what is stored. Nothing is taken out, so that a reading that was late cannot undo what was
-   * revoked meanwhile.
+   * Adds the stored revocations. It removes none, so a late read cannot undo a newer revocation.
    */
   public Future<Void> load() {
     long now = clock.millis();
@@ -81,7 +80,7 @@ public final class Revocations implements Mirror {
             });
   }
 
-  /** Refuses grants that another process revoked; nothing need be read for that. */
+  /** Applies grants that another process revoked, without a read. */
   @Override
   public Future<Refreshed> refresh(List<String> grantIds) {
     Set<String> changed = new HashSet<>();
@@ -107,25 +106,25 @@ public final class Revocations implements Mirror {
         List::of);
   }
 
-  /** Reads what one member may not use any more: it was ended just now. */
+  /** Reads one member's revocations again after they changed. */
   public Future<Void> refreshMember(String orgId, String username) {
     return refreshMembers(List.of(memberKey(orgId, username))).mapEmpty();
   }
 
-  /** As {@link #MEMBER_CHANGED} has it. */
+  /** Returns the key of {@link #MEMBER_CHANGED}. */
   public static String memberKey(String orgId, String username) {
     return orgId + "/" + username;
   }
 
   private Future<Mirror.Refreshed> refreshMembers(List<String> members) {
     List<String> all = InList.of(members);
-    // The organizations alone find the rows by an index; the pairs pick among them.
+    // The condition on organizations uses the index; the one on pairs selects among the rows.
     List<String> orgIds = all.stream().map(Revocations::orgOf).toList();
     List<String> values = new ArrayList<>(orgIds);
     values.addAll(all);
     return database
         .read(
-            // By the grant as well: a token's own time may be ahead of the cut.
+            // By the grant as well, because a token's own time may be after the cutoff.
             """
             SELECT r.grant_id, r.kept_until FROM revoked_grant r
             JOIN oauth_grant g ON g.grant_id = r.grant_id
@@ -153,7 +152,7 @@ public final class Revocations implements Mirror {
             });
   }
 
-  /** Those of members, by {@link #memberKey}. */
+  /** Returns the mirror of members' cutoffs, by {@link #memberKey}. */
   public Mirror members() {
     return new Mirror() {
       @Override
@@ -205,7 +204,7 @@ public final class Revocations implements Mirror {
     return keptUntil;
   }
 
-  /** Tells whether it goes further than what was known. */
+  /** Returns whether the cutoff is later than the known one. */
   private boolean cut(Stored stored) {
     Cutoff before = cutoffs.get(stored.member);
     Cutoff after =
@@ -221,9 +220,9 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Refuses every token of a grant from now on, here and, within a second, in the other processes.
+   * Revokes every token of a grant, here at once and in other processes within a second.
    *
-   * @param along stored in the same commit
+   * @param along statements of the same commit
    */
   public Future<Void> revokeGrant(String grantId, List<Statement> along) {
     long keptUntil = grantKeptUntil();
@@ -242,10 +241,10 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Refuses every token that a member was issued until now, and ends every grant of theirs. The
-   * second counts in whole, as tokens tell their time in seconds.
+   * Revokes every token that was issued to a member until now, and ends every grant of the member.
+   * The whole current second counts, because tokens have a resolution of a second.
    *
-   * @param along stored in the same commit
+   * @param along statements of the same commit
    */
   public Future<Void> revokeMember(String orgId, String username, List<Statement> along) {
     List<Statement> statements = new ArrayList<>(along);
@@ -256,8 +255,8 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Returns the statements that end every grant of a retired organization's members. Its members'
-   * tokens are refused without a cut-off, because a retired organization has no member who may act.
+   * Returns the statements that end every grant of a retired organization's members. Their tokens
+   * need no cutoff, because a retired organization has no active members.
    */
   public static List<Statement> ending(String orgId, long nowMillis) {
     return List.of(
@@ -268,10 +267,10 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * What {@link #revokeMember} stores, for a commit of somebody else's that has locked the member's
-   * row before it, with a {@link #MEMBER_CHANGED} and {@link #refreshMember} to follow. A grant's
-   * tokens are refused by its name as well: one may have been issued by a clock that is ahead, or a
-   * moment after the commit.
+   * Returns the statements of {@link #revokeMember} for a commit of another service that has locked
+   * the member's row. The caller also sends a {@link #MEMBER_CHANGED} and calls {@link
+   * #refreshMember}. A grant's tokens are revoked by the grant's id as well, because one may have
+   * been issued by a clock that is ahead, or just after the commit.
    */
   public List<Statement> ending(String orgId, String username) {
     long now = clock.millis();
@@ -318,8 +317,8 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Moves cut-offs that lie ahead to the present, in memory too, because they would refuse every
-   * new token of the member until then. Tokens issued by the clock that was ahead are refused by
+   * Moves cutoffs in the future to the present, in memory too, because until then they would reject
+   * every new token of the member. Tokens issued by the clock that was ahead are rejected through
    * their grants.
    */
   public Correction correction() {
@@ -356,10 +355,10 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Forgets what is about expired tokens alone.
+   * Deletes revocations of tokens that have all expired.
    *
    * @param now confirmed time
-   * @return that there is no more to do now
+   * @return false, because no work is left
    */
   public Future<Boolean> sweep(long now) {
     grants.values().removeIf(keptUntil -> keptUntil <= now);

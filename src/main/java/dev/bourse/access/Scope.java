@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What a token may do. No scope implies another. */
+/** A permission of a token. Scopes do not imply each other. */
 public enum Scope {
   CAPACITY_READ("capacity:read", true),
   CAPACITY_WRITE("capacity:write", true),
@@ -27,12 +27,14 @@ public enum Scope {
     this.grantableToTokens = grantableToTokens;
   }
 
-  /** The scope as contracts, tokens and answers spell it. */
+  /** Returns the scope's name in contracts, tokens and answers. */
   public String label() {
     return label;
   }
 
-  /** Those an API token can be minted with; the others are for members in person. */
+  /**
+   * Returns the scopes that an API token can be minted with; the others are for members in person.
+   */
   public static Set<Scope> grantableToTokens() {
     return Arrays.stream(values())
         .filter(scope -> scope.grantableToTokens)
@@ -40,14 +42,14 @@ public enum Scope {
   }
 
   /**
-   * Whether its bearer can admit people and mint tokens, and so outlive and outgrow what it was
-   * allowed itself.
+   * Returns whether its bearer can admit members and mint tokens, and so create authority that is
+   * wider and lasts longer than its own.
    */
   public boolean createsAuthority() {
     return this == ORG_WRITE;
   }
 
-  /** Whether it lets its bearer declare capacity. */
+  /** Returns whether it lets its bearer declare capacity. */
   public boolean writesCapacity() {
     return this == CAPACITY_WRITE || this == BID_WRITE;
   }
@@ -56,17 +58,17 @@ public enum Scope {
     return Arrays.stream(values()).filter(scope -> scope.label.equals(label)).findFirst();
   }
 
-  /** The scopes as contracts, tokens and answers spell them, sorted. */
+  /** Returns the names of scopes, sorted. */
   public static List<String> labels(Set<Scope> scopes) {
     return scopes.stream().map(Scope::label).sorted().toList();
   }
 
-  /** The scopes as tokens and rows hold them: sorted, with a space between two. */
+  /** Returns the names of scopes as tokens and rows store them: sorted, separated by spaces. */
   public static String text(Set<Scope> scopes) {
     return String.join(" ", labels(scopes));
   }
 
-  /** The scopes of such a text; labels that are unknown are left out. */
+  /** Parses such a text; ignores unknown names. */
   public static Set<Scope> parse(String labels) {
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     for (String label : labels.split(" ", -1)) {

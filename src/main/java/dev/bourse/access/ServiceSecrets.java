@@ -15,9 +15,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /**
- * Secrets made once for a store, on which every process that serves it agrees: keys of HMACs over
- * what one process hands out and another takes back. With a secret key ({@link SharedSecrets}) they
- * are encrypted, and one that was stored before there was a key goes on and is encrypted too.
+ * Secrets that are generated once per store and shared by all its processes: HMAC keys for values
+ * that one process hands out and another one verifies. With a secret key ({@link SharedSecrets})
+ * they are encrypted; a secret that was stored before there was a key stays in use and is encrypted
+ * too.
  */
 public final class ServiceSecrets {
   private static final int BYTES = 32;
@@ -30,7 +31,7 @@ public final class ServiceSecrets {
   private final Map<String, byte[]> known = new ConcurrentHashMap<>();
 
   /**
-   * Without a secret key.
+   * Creates secrets that are not encrypted, for a service without a secret key.
    *
    * @param random a cryptographic source
    */
@@ -47,7 +48,7 @@ public final class ServiceSecrets {
     this.random = random;
   }
 
-  /** The secret of a name, 32 bytes; made when no process has asked for it before. */
+  /** Returns the secret with a name, 32 bytes; generated on first use. */
   public Future<byte[]> get(String name) {
     byte[] found = known.get(name);
     if (found != null) {
@@ -100,8 +101,8 @@ public final class ServiceSecrets {
                     () ->
                         StoreRefused.of(
                             """
-                            row %s of encrypted_secret was altered; delete it, and what was \
-                            handed out with it is refused\
+                            row %s of encrypted_secret was altered; delete it to generate a new \
+                            secret, which invalidates the values signed with it\
                             """,
                             KIND + name)));
   }
@@ -110,7 +111,7 @@ public final class ServiceSecrets {
     return shared.list(KIND).map(all -> Optional.ofNullable(all.get(KIND + name)));
   }
 
-  /** Whoever is first decides; nobody else may read it from now on. */
+  /** Stores a secret encrypted and deletes its plain copy, unless another process was first. */
   private Future<Void> encrypt(String name, byte[] secret) {
     return database.commit(
         List.of(

@@ -5,27 +5,30 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds who is signed in at a browser, by the cookie it sends. Unlike a token's, a session's being
- * in force is asked of the store at each request: people make few.
+ * Authenticates browsers by their session cookie. Unlike a token, a session is checked in the store
+ * at each request, because people send few requests.
  */
 public interface SessionAuthenticator {
   /**
    * A browser in which somebody is signed in.
    *
-   * @param id names the session; worth nothing to a thief
-   * @param csrfToken what a page of ours sends along with every write, and no other page can know
+   * @param id the session's id, which is not a secret
+   * @param csrfToken the token that the service's pages send with every write; other sites' pages
+   *     cannot know it
    */
   record SignedIn(String id, Caller caller, String csrfToken) {}
 
-  /** The security scheme that its callers satisfy, as contracts spell it. */
+  /** Returns the security scheme of its callers, as named in contracts. */
   String scheme();
 
-  /** The cookie in which browsers send a session's secret. */
+  /** Returns the name of the session cookie. */
   String cookieName();
 
-  /** Who a cookie's value stands for; empty when no session of it is in force. */
+  /** Returns the caller of a cookie's value; empty if it has no valid session. */
   Future<Optional<SignedIn>> authenticate(String cookie);
 
-  /** Those of these sessions that are in force still. That does not count as using them. */
+  /**
+   * Returns those of the given sessions that are still valid, without counting as a use of them.
+   */
   Future<Set<String>> listInForce(Set<String> ids);
 }

@@ -12,8 +12,8 @@ import java.util.Map;
 final class SharedSigningKeys implements PrivateKeys {
   private static final String KIND = "signing-key/";
 
-  /** Deletes those whose public half has expired without anybody retiring them. */
-  static final Statement FORGETTING_EXPIRED =
+  /** Deletes keys whose public half has expired although they were never retired. */
+  static final Statement DELETE_EXPIRED =
       Statement.of(
           """
           DELETE FROM encrypted_secret WHERE name >= 'signing-key/' AND name < 'signing-key0'
@@ -50,7 +50,7 @@ final class SharedSigningKeys implements PrivateKeys {
   }
 
   @Override
-  public List<Statement> forgetting(SigningKey key) {
+  public List<Statement> deletions(SigningKey key) {
     return List.of(SharedSecrets.deleting(KIND + key.kid()));
   }
 

@@ -21,8 +21,8 @@ import java.security.spec.X509EncodedKeySpec;
 import java.util.Base64;
 
 /**
- * A P-256 key that members' tokens are signed with (ES256, RFC 7518 section 3.4), in PEM; in a
- * file, only the service's user can read it.
+ * A P-256 key that signs members' tokens (ES256, RFC 7518 section 3.4), in PEM. A key file is
+ * readable by the service's user only.
  *
  * @param privatePem PKCS #8
  * @param publicPem SubjectPublicKeyInfo
@@ -43,9 +43,9 @@ record SigningKey(String privatePem, String publicPem) {
   }
 
   /**
-   * A key as {@link #text} tells it.
+   * Parses the form that {@link #text} returns.
    *
-   * @throws IllegalArgumentException when it is not one; never shows the text
+   * @throws IllegalArgumentException if it is malformed; the message never contains the text
    */
   static SigningKey parse(String text) {
     int second = text.indexOf("-----BEGIN " + PUBLIC);
@@ -55,12 +55,12 @@ record SigningKey(String privatePem, String publicPem) {
     return new SigningKey(text.substring(0, second), text.substring(second));
   }
 
-  /** Both halves, as they are kept. */
+  /** Returns both halves in the stored form. */
   String text() {
     return privatePem + publicPem;
   }
 
-  /** A new key. Takes some milliseconds. */
+  /** Generates a key, which takes some milliseconds. */
   static SigningKey generate() {
     try {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
@@ -73,7 +73,7 @@ record SigningKey(String privatePem, String publicPem) {
     }
   }
 
-  /** The key's thumbprint (RFC 7638), by which tokens name it. */
+  /** Returns the key's thumbprint (RFC 7638), which is the key id in tokens. */
   String kid() {
     JsonObject jwk = coordinates();
     String members =
@@ -89,7 +89,7 @@ record SigningKey(String privatePem, String publicPem) {
     }
   }
 
-  /** The public half as others read it (RFC 7517). */
+  /** Returns the public half as a JSON Web Key (RFC 7517). */
   JsonObject publicJwk() {
     return coordinates().put("kid", kid()).put("use", "sig").put("alg", "ES256");
   }
@@ -127,8 +127,8 @@ record SigningKey(String privatePem, String publicPem) {
   }
 
   /**
-   * A token signed with this key. The library that verifies them cannot write a header of the type
-   * that the profile of access tokens demands, so the JDK signs.
+   * Signs a token. It uses the JDK, because the library that verifies tokens cannot write the
+   * header type that the profile of access tokens requires.
    */
   String sign(JsonObject header, JsonObject claims) {
     String signed =
@@ -148,13 +148,13 @@ record SigningKey(String privatePem, String publicPem) {
     return Base64.getMimeDecoder().decode(pem.replaceAll("-----[^-]+-----", ""));
   }
 
-  /** The file of a folder that this key is kept in. */
+  /** Returns the path of this key's file in a folder. */
   Path fileIn(Path folder) {
     return folder.resolve(kid() + SUFFIX);
   }
 
   /**
-   * Keeps the key, whole or not at all: a torn one would stop the service from starting. Blocks.
+   * Writes the key atomically, because a partial file would stop the service from starting. Blocks.
    */
   void writeTo(Path folder) throws IOException {
     Files.createDirectories(
@@ -162,7 +162,7 @@ record SigningKey(String privatePem, String publicPem) {
     PrivateFile.write(fileIn(folder), text().getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** Not the key: it must not reach a log by accident. */
+  /** Does not return the key, which must not reach a log. */
   @Override
   public String toString() {
     return "SigningKey";

@@ -5,14 +5,14 @@ import dev.bourse.store.transfer.WholeStore;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Tells operators' commands since when the newest signing key of a store signs. */
+/** Reads the age of a store's newest signing key, for operators' commands. */
 public final class SigningKeyAge {
   private long newestMillis = Long.MIN_VALUE;
 
   private SigningKeyAge() {}
 
   /**
-   * Reads the public halves, a row for each process and rotation.
+   * Reads the public halves, one row per process and rotation.
    *
    * @return when the newest was made, in epoch milliseconds; empty without one
    */

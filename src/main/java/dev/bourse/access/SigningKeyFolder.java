@@ -14,7 +14,7 @@ import java.util.List;
 final class SigningKeyFolder implements PrivateKeys {
   private static final String FOLDER = "signing-keys";
 
-  /** Where earlier versions kept the one key there was. */
+  /** The file of the only key in earlier versions. */
   private static final String ONLY_KEY = "signing-key.pem";
 
   private final Vertx vertx;
@@ -63,7 +63,7 @@ final class SigningKeyFolder implements PrivateKeys {
   }
 
   @Override
-  public List<Statement> forgetting(SigningKey key) {
+  public List<Statement> deletions(SigningKey key) {
     return List.of();
   }
 

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 /** Rows of the public halves of signing keys. */
 final class SigningKeyStore {
   /**
-   * Far more than there are processes times keys of one that have not expired; a process that lost
-   * its data folder at each start must not fill the others' memory.
+   * Far more than the number of processes times the unexpired keys of each. It keeps a process that
+   * loses its data folder at each start from filling the memory of the others.
    */
   private static final int MAX_KEYS = 1_000;
 
@@ -25,7 +25,7 @@ final class SigningKeyStore {
     this.database = database;
   }
 
-  /** When each key known was made, by its thumbprint. */
+  /** Returns when each known key was made, by its thumbprint. */
   Future<Map<String, Long>> listMadeAt() {
     return database
         .read(
@@ -37,7 +37,7 @@ final class SigningKeyStore {
                 found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
-  /** Every key that may have signed a token not expired yet, newest first. */
+  /** Returns every key that may have signed an unexpired token, newest first. */
   Future<List<JsonObject>> listPublic(long nowMillis) {
     return database.read(
         """
@@ -49,7 +49,7 @@ final class SigningKeyStore {
         row -> new JsonObject(row.text("public_jwk")));
   }
 
-  /** Those of these keys that may have signed a token not expired yet. */
+  /** Returns those of the given keys that may have signed an unexpired token. */
   Future<List<JsonObject>> listPublic(List<String> kids, long nowMillis) {
     List<String> all = InList.of(kids);
     List<Object> values = new ArrayList<>(all);
@@ -62,9 +62,9 @@ final class SigningKeyStore {
   }
 
   /**
-   * Tells others the public half.
+   * Publishes the public half.
    *
-   * @param along stored in the same commit
+   * @param along statements of the same commit
    */
   Future<Void> publish(
       SigningKey key, long madeAtMillis, long expiresAtMillis, List<Statement> along) {
@@ -83,9 +83,9 @@ final class SigningKeyStore {
   }
 
   /**
-   * Has a key verify until its last token has expired.
+   * Retires a key, which verifies tokens until the last one has expired.
    *
-   * @param along stored in the same commit
+   * @param along statements of the same commit
    */
   Future<Void> retire(String kid, long nowMillis, long expiresAtMillis, List<Statement> along) {
     return commit(
@@ -102,7 +102,7 @@ final class SigningKeyStore {
     return database.commit(
         List.of(
             Statement.of("DELETE FROM signing_key WHERE expires_at <= ?", nowMillis),
-            SharedSigningKeys.FORGETTING_EXPIRED));
+            SharedSigningKeys.DELETE_EXPIRED));
   }
 
   private Future<Void> commit(String kid, List<Statement> along, Statement statement) {

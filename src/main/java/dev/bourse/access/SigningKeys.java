@@ -29,37 +29,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The keys of members' tokens. The public half of each is a row of the store, so that every process
- * on it verifies every other's tokens and nobody has to copy a file. With a secret key ({@link
+ * The signing keys of members' tokens. The public half of each key is a row of the store, so that
+ * every process verifies the tokens of all others without copying files. With a secret key ({@link
  * SharedSecrets}) the private half is an encrypted row, and all processes sign with the same key;
  * without one it never leaves the data folder of the process that made it.
  *
- * <p>Processes that make a shared key at the same moment make two: the newer signs, and the older
- * is retired as any other. A process that cannot decrypt the newest, because it was not given the
- * secret key yet, signs with the newest it can, and makes one when none is left.
+ * <p>Processes that make a shared key at the same moment make two: the newer one signs, and the
+ * older one is retired like any other. A process that cannot decrypt the newest key, because it
+ * does not have the secret key yet, signs with the newest one it can decrypt, and makes one if
+ * there is none.
  *
  * <p>A key signs for {@code access.key-rotation}. Its successor is published a minute before it
- * signs, so that no process meets a signature by a key it has not read yet; the old one verifies
+ * signs, so that every process has read the key before it sees a signature. The old key verifies
  * until the last token it signed has expired.
  */
 public final class SigningKeys implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(SigningKeys.class);
 
-  /** What other processes are told when a key comes or goes; the key is its thumbprint. */
+  /** The topic of changes of keys; the key is the thumbprint. */
   public static final String CHANGED = "signing-keys";
 
-  /** No token lives longer, so a key need not verify for longer after its last signature. */
+  /** The longest lifetime of a token, after which a retired key need not verify any more. */
   static final long LONGEST_TOKEN_MILLIS = Duration.ofDays(30).toMillis();
 
-  /** Keys are looked after once an hour, and a store that is away delays it. */
+  /**
+   * Allows for the job that rotates keys, which runs once an hour and waits for an unreachable
+   * store.
+   */
   private static final long SLACK_MILLIS = Duration.ofDays(1).toMillis();
 
   private static final long SETTLE_MILLIS = 60_000;
 
-  /** ECDSA over P-256 with SHA-256, and nothing else. */
+  /** ECDSA over P-256 with SHA-256, the only accepted algorithm. */
   static final String ALGORITHM = "ES256";
 
-  /** A key that this process signs with, or has. */
+  /** A key whose private half this process has. */
   private record Own(SigningKey key, String kid, long madeAtMillis) {}
 
   private final Vertx vertx;
@@ -69,7 +73,7 @@ public final class SigningKeys implements Mirror {
   private final long rotationMillis;
   private final Clock clock;
 
-  /** Newest first; replaced whole. */
+  /** Newest first; replaced as a whole. */
   private volatile List<Own> own = List.of();
 
   private volatile Map<String, JWTAuth> verifying = Map.of();
@@ -77,17 +81,17 @@ public final class SigningKeys implements Mirror {
   private final SerialReadings readings = new SerialReadings();
 
   /**
-   * Keys of this process alone.
+   * Creates keys that are not shared.
    *
-   * @param data the folder that this process alone keeps its private keys in
+   * @param data the folder in which only this process stores its private keys
    */
   public SigningKeys(Vertx vertx, Database database, Path data, AccessConfig config, Clock clock) {
     this(vertx, database, data, new SharedSecrets(database, Keyring.empty(), clock), config, clock);
   }
 
   /**
-   * @param data the folder that this process keeps its private keys in while they are not shared;
-   *     those there are moved to the store once they are
+   * @param data the folder in which this process stores its private keys while they are not shared;
+   *     its keys are moved to the store once they are shared
    */
   public SigningKeys(
       Vertx vertx,
@@ -105,7 +109,7 @@ public final class SigningKeys implements Mirror {
   }
 
   /**
-   * Reads this process's keys, makes one when there is none to sign with, and reads the others'.
+   * Reads this process's keys, makes one if it cannot sign, and reads the keys of other processes.
    */
   public Future<Void> start() {
     return (kept.isShared() ? share() : Future.<Void>succeededFuture())
@@ -115,7 +119,7 @@ public final class SigningKeys implements Mirror {
         .compose(made -> load());
   }
 
-  /** Moves the keys of the data folder to where all processes sign with them. */
+  /** Moves the keys of the data folder to the shared storage. */
   private Future<Void> share() {
     return Future.all(folder.read(), store.listMadeAt())
         .compose(
@@ -131,7 +135,7 @@ public final class SigningKeys implements Mirror {
               return files.isEmpty()
                   ? shared
                   : shared.onSuccess(
-                      done -> LOG.info("{} signing keys were moved to the store", files.size()));
+                      done -> LOG.info("moved {} signing keys to the store", files.size()));
             });
   }
 
@@ -173,7 +177,7 @@ public final class SigningKeys implements Mirror {
 
   private synchronized void setOwn(List<Own> keys) {
     List<Own> sorted = new ArrayList<>(keys);
-    // All processes have to agree on the one that signs.
+    // All processes have to choose the same key for signing.
     sorted.sort(Comparator.comparingLong(Own::madeAtMillis).reversed().thenComparing(Own::kid));
     own = List.copyOf(sorted);
   }
@@ -199,7 +203,7 @@ public final class SigningKeys implements Mirror {
                         }));
   }
 
-  /** Reads every process's keys anew, after any reading under way. */
+  /** Reads the keys of all processes again, after any read in progress. */
   public Future<Void> load() {
     return readings.next(
         () ->
@@ -221,7 +225,8 @@ public final class SigningKeys implements Mirror {
         .map(
             read -> {
               List<Own> found = usable(read.resultAt(0), read.resultAt(1));
-              // Better to sign with what was retired than not at all: it verifies for a while.
+              // Signing with a retired key is better than not signing, because it verifies for a
+              // while.
               if (!found.isEmpty()) {
                 setOwn(found);
               }
@@ -229,22 +234,22 @@ public final class SigningKeys implements Mirror {
             });
   }
 
-  /** Newest first; a verifier that is there already is kept, for making one is costly. */
+  /** Publishes keys, newest first; keeps existing verifiers, because making one is expensive. */
   private void publish(List<JsonObject> keys) {
     Map<String, JWTAuth> known = verifying;
     Map<String, JWTAuth> read = new LinkedHashMap<>();
-    JsonArray told = new JsonArray();
+    JsonArray jwks = new JsonArray();
     for (JsonObject jwk : keys) {
       String kid = jwk.getString("kid");
       JWTAuth verifier = known.get(kid);
       read.put(kid, verifier == null ? verifier(jwk) : verifier);
-      told.add(jwk);
+      jwks.add(jwk);
     }
     verifying = Map.copyOf(read);
-    published = new JsonObject().put("keys", told);
+    published = new JsonObject().put("keys", jwks);
   }
 
-  /** Reads keys anew; one that is new is the newest. */
+  /** Reads keys again; a new one is the newest. */
   @Override
   public Future<Refreshed> refresh(List<String> kids) {
     return readings.next(
@@ -280,7 +285,7 @@ public final class SigningKeys implements Mirror {
     return new Refreshed(changed, Set.of());
   }
 
-  /** All of them at once: there are few enough for one query. */
+  /** Compares all keys at once, because they are few enough for one query. */
   @Override
   public Comparison compare() {
     AtomicBoolean isOver = new AtomicBoolean();
@@ -307,16 +312,16 @@ public final class SigningKeys implements Mirror {
     return JWTAuth.create(
         vertx,
         new JWTAuthOptions()
-            // Time comes from our clock.
+            // The time comes from the service's clock.
             .setJWTOptions(new JWTOptions().setAlgorithm(ALGORITHM).setIgnoreExpiration(true))
             .addJwk(jwk));
   }
 
   /**
-   * Makes the next key when it is time, lets go of those it follows, and of what has expired.
+   * Makes the next key when it is due, and deletes retired and expired ones.
    *
    * @param now confirmed time
-   * @return that there is no more to do now
+   * @return false, because no work is left
    */
   public Future<Boolean> step(long now) {
     return (isDue() ? make() : Future.<Void>succeededFuture())
@@ -338,14 +343,14 @@ public final class SigningKeys implements Mirror {
                 .compose(
                     done ->
                         store.retire(
-                            key.kid(), now, now + LONGEST_TOKEN_MILLIS, kept.forgetting(key.key())))
+                            key.kid(), now, now + LONGEST_TOKEN_MILLIS, kept.deletions(key.key())))
                 .compose(done -> kept.forget(key.key()));
       }
     }
     return retired.onSuccess(done -> setOwn(left));
   }
 
-  /** The newest the others had time to read; the only one there is, however new. */
+  /** Returns the newest key that others have had time to read; if there is only one, that key. */
   private Own signing() {
     List<Own> keys = own;
     if (keys.isEmpty()) {
@@ -361,7 +366,7 @@ public final class SigningKeys implements Mirror {
   }
 
   /**
-   * A token of these claims.
+   * Signs claims.
    *
    * @param type the header's {@code typ}
    */
@@ -372,12 +377,12 @@ public final class SigningKeys implements Mirror {
     return own.key().sign(header, claims);
   }
 
-  /** What verifies the signatures of a key; null when no process has such a key. */
+  /** Returns the verifier of a key's signatures; null if there is no such key. */
   @Nullable JWTAuth find(String kid) {
     return verifying.get(kid);
   }
 
-  /** Every public key, as a JSON Web Key Set (RFC 7517 section 5). */
+  /** Returns every public key, as a JSON Web Key Set (RFC 7517 section 5). */
   public JsonObject jwks() {
     return published.copy();
   }

@@ -4,18 +4,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is stored of an API token.
+ * The stored part of an API token.
  *
  * @param tokenId its public part
  * @param orgId the organization it acts for
  * @param name a label for people
  * @param secretSha256 SHA-256 of the secret, in hex
- * @param scopes what it may do
- * @param cluster the one cluster it is bound to, null for org-wide
- * @param createdBy who minted it
- * @param createdAtMillis when
- * @param expiresAtMillis when it stops working, null for never
- * @param limits how far its declarations may go
+ * @param scopes the granted scopes
+ * @param cluster the cluster it is bound to, null for the whole organization
+ * @param createdBy the actor who minted it
+ * @param createdAtMillis when it was minted
+ * @param expiresAtMillis when it expires, null for never
+ * @param limits the limits of its declarations
  */
 public record Token(
     String tokenId,
@@ -36,7 +36,7 @@ public record Token(
     }
   }
 
-  /** One whose declarations may go as far as anybody's. */
+  /** Creates a token without limits. */
   public Token(
       String tokenId,
       String orgId,

@@ -15,13 +15,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the declarations of one token, or of one application, may go. What is null has no limit.
+ * The limits of the declarations of a token or an application; null means no limit.
  *
- * @param maxGpus the most GPUs it may declare for one cluster; 0 for none
+ * @param maxGpus the most GPUs it may declare for one cluster; 0 forbids declaring any
  * @param maxPriceCents the highest ceiling, in cents per GPU-hour
  * @param maxHourlyCents the most that all clusters it declared last may cost an hour together, by
  *     their ceilings, in cents
- * @param maxLeaseMillis how far ahead each declaration must lapse, in milliseconds; whole seconds
+ * @param maxLeaseMillis the longest time until each declaration must lapse, in milliseconds; whole
+ *     seconds
  */
 public record TokenLimits(
     @Nullable Integer maxGpus,
@@ -29,7 +30,7 @@ public record TokenLimits(
     @Nullable Long maxHourlyCents,
     @Nullable Long maxLeaseMillis) {
 
-  /** No limit at all. */
+  /** No limits. */
   public static final TokenLimits NONE = new TokenLimits(null, null, null, null);
 
   public static final String MAX_GPUS = "max_gpus";
@@ -37,7 +38,7 @@ public record TokenLimits(
   public static final String MAX_HOURLY = "max_hourly_usd";
   public static final String MAX_LEASE = "max_lease";
 
-  /** The limits as JSON and forms name them, in the order in which they are shown. */
+  /** The names of the limits in JSON and forms, in display order. */
   public static final List<String> FIELDS = List.of(MAX_GPUS, MAX_PRICE, MAX_HOURLY, MAX_LEASE);
 
   private static final int MOST_GPUS = 1_000_000;
@@ -70,9 +71,10 @@ public record TokenLimits(
   }
 
   /**
-   * Those of a body's object, or of a form; what is absent, null or blank has no limit.
+   * Parses the limits of a body's object or of a form; an absent, null or blank field means no
+   * limit.
    *
-   * @throws ApiError {@code bad-request} naming the field that is none
+   * @throws ApiError {@code bad-request} naming a malformed field
    */
   public static TokenLimits of(@Nullable JsonObject sent) {
     return sent == null
@@ -132,7 +134,7 @@ public record TokenLimits(
     };
   }
 
-  /** As answers show it; null when there is no limit. */
+  /** Returns the API's form; null if there are no limits. */
   public @Nullable JsonObject json() {
     return isNone()
         ? null
@@ -143,7 +145,7 @@ public record TokenLimits(
             .put(MAX_LEASE, maxLeaseMillis == null ? null : shownLease(maxLeaseMillis));
   }
 
-  /** A duration in the largest unit in which it is a whole number. */
+  /** Formats a duration in the largest unit in which it is a whole number. */
   public static String shownLease(long millis) {
     long seconds = millis / 1_000;
     for (String unit : List.of("d", "h", "m")) {
@@ -154,7 +156,7 @@ public record TokenLimits(
     return seconds + "s";
   }
 
-  /** Each limit there is, as {@code name=value}. */
+  /** Returns each limit as {@code name=value}. */
   public List<String> shown() {
     List<String> shown = new ArrayList<>();
     if (maxGpus != null) {
@@ -172,12 +174,12 @@ public record TokenLimits(
     return shown;
   }
 
-  /** As audit rows record them, with a space before; empty for none. */
+  /** Returns the text for audit rows, with a leading space; empty if there are no limits. */
   public String detail() {
     return isNone() ? "" : " limits=[" + String.join(",", shown()) + ']';
   }
 
-  /** In plain words, for members; empty for none. */
+  /** Returns a description for members; empty if there are no limits. */
   public String words() {
     List<String> words = new ArrayList<>();
     if (maxGpus != null) {
@@ -196,10 +198,10 @@ public record TokenLimits(
   }
 
   /**
-   * These limits with those of another in their place that are given there.
+   * Returns these limits with narrower ones in their place.
    *
-   * @param asked what is to be narrower; what is null in it stays
-   * @throws ApiError {@code token-limit} naming one that would be wider
+   * @param asked the narrower limits; null fields stay unchanged
+   * @throws ApiError {@code token-limit} naming a limit that would become wider
    */
   public TokenLimits narrowedTo(TokenLimits asked) {
     return new TokenLimits(
@@ -210,9 +212,9 @@ public record TokenLimits(
   }
 
   /**
-   * Refuses, under any limit, what could lead to something that is under none.
+   * Rejects, under any limit, an operation that could create authority without limits.
    *
-   * @param what the operation refused
+   * @param what the operation's name
    * @throws ApiError {@code token-limit} naming the limits and the way out
    */
   void requireNone(String what) {
@@ -247,7 +249,7 @@ public record TokenLimits(
     return asked;
   }
 
-  /** Adds their columns to a table's. */
+  /** Adds the limits' columns to a table's. */
   static <T> Columns<T> columns(Columns<T> table, Function<T, TokenLimits> limits) {
     return table
         .fixed(MAX_GPUS, row -> limits.apply(row).maxGpus)
@@ -256,7 +258,7 @@ public record TokenLimits(
         .fixed("max_lease_millis", row -> limits.apply(row).maxLeaseMillis);
   }
 
-  /** Those of a row that has their columns. */
+  /** Reads the limits of a row that has their columns. */
   public static TokenLimits of(Row row) {
     Long gpus = row.integerOrNull(MAX_GPUS);
     return new TokenLimits(

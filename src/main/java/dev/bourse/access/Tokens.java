@@ -18,23 +18,22 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Every live token, in memory. One entry is about 400 bytes; a hundred thousand tokens are 40 MB.
+ * All live tokens, in memory. An entry takes about 400 bytes; a hundred thousand tokens take 40 MB.
  */
 public final class Tokens implements Mirror {
   /** How often {@link #flushSome} is due: one write a minute for a token, whatever its traffic. */
   public static final long TOUCH_INTERVAL_MILLIS = 60_000;
 
-  /** What other processes are told when tokens come or go; the key is the one it is about. */
+  /** The topic of changes of tokens; the key is the token. */
   public static final String CHANGED = "tokens";
 
   /**
-   * What other processes are told when an organization comes, changes or goes, or loses several
-   * tokens at once; the key is the organization. A process of the release before does not know it,
-   * and reads everything anew.
+   * The topic of changes of organizations, or of several of their tokens at once; the key is the
+   * organization. A process of the previous release does not know it and reads everything again.
    */
   public static final String ORGANIZATION_CHANGED = "organizations";
 
-  /** Small enough that a client's write queued behind it waits a few milliseconds. */
+  /** Few enough that a client's write queued behind it waits a few milliseconds. */
   private static final int TOUCHES_PER_COMMIT = 256;
 
   private final AccessStore store;
@@ -49,29 +48,28 @@ public final class Tokens implements Mirror {
 
   private final SerialReadings readings = new SerialReadings();
 
-  /** Whether a reading failed, so that what is in memory may be out of date. */
+  /** True if a read failed, so that the memory may be out of date. */
   private volatile boolean isBehind;
 
   /**
-   * Reads all organizations and tokens anew. When this succeeds, every token minted or revoked
-   * before the call counts as such: readings never overtake each other, so what an earlier one
-   * found cannot undo a later one.
+   * Reads all organizations and tokens again. After success, every token that was minted or revoked
+   * before the call is up to date, because reads run one after another.
    */
   public Future<Void> load() {
     return readings.next(() -> loadAll().onComplete(read -> isBehind = read.failed()));
   }
 
-  /** Reads everything anew when a reading failed since everything was read last. */
+  /** Reads everything again if a read has failed since the last full one. */
   public Future<Void> catchUp() {
     return isBehind ? load() : Future.succeededFuture();
   }
 
-  /** Reads one token anew: it was minted or revoked just now. */
+  /** Reads one token again after it was minted or revoked. */
   public Future<Void> refresh(String tokenId) {
     return refresh(List.of(tokenId)).onFailure(e -> isBehind = true).mapEmpty();
   }
 
-  /** Reads tokens anew, after any reading under way, and organizations that are not known yet. */
+  /** Reads tokens again, after any read in progress, and organizations that are not known yet. */
   @Override
   public Future<Refreshed> refresh(List<String> tokenIds) {
     return readings.next(
@@ -80,7 +78,7 @@ public final class Tokens implements Mirror {
                 .listLiveTokens(tokenIds)
                 .compose(
                     found ->
-                        meet(found)
+                        readOrganizations(found)
                             .map(
                                 met -> {
                                   Set<String> changed = new HashSet<>();
@@ -94,8 +92,8 @@ public final class Tokens implements Mirror {
                                 })));
   }
 
-  /** Another process may have made the organization of a token a moment ago. */
-  private Future<Void> meet(List<Token> tokens) {
+  /** Reads unknown organizations of tokens, which another process may just have created. */
+  private Future<Void> readOrganizations(List<Token> tokens) {
     List<String> unknown =
         tokens.stream().map(Token::orgId).filter(id -> !orgs.containsKey(id)).distinct().toList();
     return unknown.isEmpty()
@@ -109,7 +107,7 @@ public final class Tokens implements Mirror {
                 });
   }
 
-  /** Reads an organization and its tokens anew: it is new, changed or lost some. */
+  /** Reads an organization and its tokens again, because it is new or has changed. */
   public Future<Void> refreshOrganization(String orgId) {
     return refreshOrganizations(List.of(orgId)).onFailure(e -> isBehind = true).mapEmpty();
   }
@@ -175,7 +173,9 @@ public final class Tokens implements Mirror {
         () -> List.copyOf(byId.keySet()));
   }
 
-  /** The organizations, by id; retired ones, too. With one come its tokens. */
+  /**
+   * Returns the mirror of organizations by id, including retired ones. It reads their tokens too.
+   */
   public Mirror organizations() {
     return new Mirror() {
       @Override
@@ -195,9 +195,8 @@ public final class Tokens implements Mirror {
   }
 
   /**
-   * Forgets a token whose revocation is stored. Readings begun before the call end first, so that
-   * none brings it back; the store is not asked, so that its being away cannot keep the token
-   * alive.
+   * Removes a token whose revocation is stored. It waits for reads in progress, so that none
+   * restores the token. It does not read the store, so that an outage cannot keep the token alive.
    */
   public Future<Void> drop(String tokenId) {
     return readings.next(
@@ -228,15 +227,15 @@ public final class Tokens implements Mirror {
             });
   }
 
-  /** An organization by its id; retired ones, too. */
+  /** Returns an organization by its id, including retired ones. */
   public Optional<Organization> findOrganization(String orgId) {
     return Optional.ofNullable(orgs.get(orgId));
   }
 
   /**
-   * The caller a token stands for.
+   * Returns the caller of a token.
    *
-   * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
+   * @throws ApiError {@code unauthorized} if the token is unknown, expired or revoked
    */
   Principal authenticate(TokenSecret presented) {
     CachedToken entry = requireInForce(presented);
@@ -250,9 +249,9 @@ public final class Tokens implements Mirror {
   }
 
   /**
-   * Returns a token that was not revoked; it may have expired.
+   * Returns a token that is not revoked; it may have expired.
    *
-   * @throws ApiError {@code unauthorized} when it is unknown or revoked
+   * @throws ApiError {@code unauthorized} if it is unknown or revoked
    */
   CachedToken requireInForce(TokenSecret presented) {
     CachedToken entry = byId.get(presented.tokenId());
@@ -263,9 +262,9 @@ public final class Tokens implements Mirror {
   }
 
   /**
-   * Stores the times of last use that moved since they were last stored, one commit after the
-   * other: of a hundred thousand tokens all at once would fill the store's queue, and writers would
-   * be refused. What could not be stored is tried again the next time.
+   * Stores changed times of last use, one commit after another, because a hundred thousand at once
+   * would fill the store's queue and make it reject other writes. Failed ones are retried in the
+   * next round.
    */
   public Future<Void> flush() {
     return flushSome().compose(isMore -> isMore ? flush() : Future.succeededFuture());
@@ -303,7 +302,7 @@ public final class Tokens implements Mirror {
     admit(token, new HashSet<>());
   }
 
-  /** Tells whether it was not known as it is. */
+  /** Adds a token; records it as changed if it was unknown or different. */
   private boolean admit(Token token, Set<String> changed) {
     Organization org = orgs.get(token.orgId());
     if (org == null) {
@@ -315,7 +314,7 @@ public final class Tokens implements Mirror {
         byId.compute(
             token.tokenId(),
             (id, known) ->
-                known != null && known.standsFor(token, org) ? known : new CachedToken(token, org));
+                known != null && known.matches(token, org) ? known : new CachedToken(token, org));
     if (after == before) {
       return false;
     }
@@ -345,8 +344,8 @@ public final class Tokens implements Mirror {
               token.limits());
     }
 
-    /** Whether nothing of it changed, so that its times of use are kept. */
-    boolean standsFor(Token read, Organization org) {
+    /** Returns whether the token is unchanged, so that its times of use are kept. */
+    boolean matches(Token read, Organization org) {
       return token.equals(read) && principal.org().equals(org);
     }
   }

@@ -134,10 +134,10 @@ final class FirstOperator {
         new ArrayList<>(
             publisher.sharing(KeysFiles.OPERATOR, new JsonObject().put(TOKEN, secret.text())));
     if (isLimited) {
-      statements.addAll(0, OperatorTokenService.demandingRoom(now));
+      statements.addAll(0, OperatorTokenService.requireRoom(now));
     }
     statements.add(AccessStore.insert(token, TokenNameTakenException::new));
-    statements.add(OperatorTokenService.minting(token));
+    statements.add(OperatorTokenService.mintRow(token));
     return note(secret.text(), files)
         .compose(
             before ->

@@ -47,7 +47,7 @@ public final class TokenRoutes {
                 Scope.find(String.valueOf(label))
                     .filter(Scope.grantableToTokens()::contains)
                     .ifPresent(scopes::add));
-    scopes.forEach(scope -> InsufficientScope.demand(caller, scope));
+    scopes.forEach(scope -> InsufficientScope.require(caller, scope));
     return tokens.mint(
         caller.actor(),
         caller.org().orgId(),

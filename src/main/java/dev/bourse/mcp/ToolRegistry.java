@@ -138,7 +138,7 @@ final class ToolRegistry {
       entry.check().accept(arguments);
       Optional<Scope> scope = entry.tool().scope(arguments);
       if (scope.isPresent()) {
-        InsufficientScope.demand(caller, scope.get());
+        InsufficientScope.require(caller, scope.get());
       }
       Future<Void> met =
           arguments.getValue(CLUSTER) instanceof String cluster
