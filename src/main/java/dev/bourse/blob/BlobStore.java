@@ -161,8 +161,8 @@ public interface BlobStore {
     if (!isName(name)) {
       throw new IllegalArgumentException(
           """
-          '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
-          dot first\
+          '%s' is not a valid blob name; use 1 to 128 letters, digits, dots, dashes and underscores, \
+          without a leading dot\
           """
               .formatted(Text.shown(name)));
     }

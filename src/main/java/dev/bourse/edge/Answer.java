@@ -9,32 +9,32 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A successful answer. */
+/** A successful response. */
 public sealed interface Answer {
 
   /**
-   * An answer in JSON.
+   * A JSON response.
    *
    * @param status 200 or 201
-   * @param body the encoded JSON; may be shared between requests, so it is never changed
-   * @param etag a strong validator in its quoted form, null when the operation has none; the edge
+   * @param body the encoded JSON; may be shared between requests, so it must not be changed
+   * @param etag a strong validator in its quoted form, null if the operation has none; the edge
    *     turns a matching {@code If-None-Match} on a GET into 304
-   * @param headers further headers
+   * @param headers additional headers
    */
   record Whole(int status, Buffer body, @Nullable String etag, Map<String, String> headers)
       implements Answer {}
 
-  /** A 200 of unknown length, in the media type the client was found to prefer. */
+  /** A 200 response of unknown length, in the negotiated media type. */
   record Streamed(Pieces pieces) implements Answer {}
 
   /**
-   * Stored bytes. The edge serves ranges of them, HEAD and {@code If-None-Match} by itself, and
-   * closes them.
+   * Stored bytes. The edge serves ranges, HEAD and {@code If-None-Match}, and closes the reading.
    *
-   * @param contentType sent as it is
+   * @param contentType sent unchanged
    * @param etag a strong validator in its quoted form
-   * @param headers further headers; caches keep nothing unless {@code cache-control} is among them
-   * @param elsewhere where a GET that would be sent bytes is led instead; null to send them
+   * @param headers additional headers; caches keep nothing unless {@code cache-control} is among
+   *     them
+   * @param elsewhere the address to which a GET is redirected; null to send the bytes
    */
   record Download(
       Reading bytes,
@@ -49,10 +49,10 @@ public sealed interface Answer {
   }
 
   /**
-   * An answer of any status and type, made for this request: a page, a redirect with an empty body.
+   * A response of any status and type for this request: a page, or a redirect with an empty body.
    *
-   * @param contentType empty for an answer without a body
-   * @param headers further headers; names may repeat, as {@code Set-Cookie} does
+   * @param contentType empty for a response without a body
+   * @param headers additional headers; names may repeat, as {@code Set-Cookie} does
    */
   record Page(int status, String contentType, Buffer body, List<Map.Entry<String, String>> headers)
       implements Answer {
@@ -61,34 +61,34 @@ public sealed interface Answer {
     }
   }
 
-  /** What is the same for anybody and was made before. */
+  /** A prepared page, the same for every caller. */
   record Served(ServedPage page) implements Answer {}
 
   /**
-   * A 200 of server-sent events that goes on until either side ends it, the service stops, or the
-   * caller's token works no more.
+   * A 200 response with server-sent events that ends when either side closes it, when the service
+   * stops, or when the caller's credential is no longer valid.
    */
   record Events(EventSource source) implements Answer {}
 
-  /** An answer without a body, such as 204 or 308. */
+  /** A response without a body, for example 204 or 308. */
   record Empty(int status, Map<String, String> headers) implements Answer {}
 
-  /** 200 with a body made for this request. */
+  /** Returns a 200 response. */
   static Answer ok(JsonObject body) {
     return ok(body, Map.of());
   }
 
-  /** 200 with a body made for this request, and further headers. */
+  /** Returns a 200 response with additional headers. */
   static Answer ok(JsonObject body, Map<String, String> headers) {
     return new Whole(200, body.toBuffer(), null, headers);
   }
 
-  /** 201 with a body made for this request. */
+  /** Returns a 201 response. */
   static Answer created(JsonObject body) {
     return new Whole(201, body.toBuffer(), null, Map.of());
   }
 
-  /** 200 with a body encoded before, and its validator. */
+  /** Returns a 200 response with an encoded body and its validator. */
   static Answer encoded(Buffer body, String etag) {
     return new Whole(200, body, etag, Map.of());
   }

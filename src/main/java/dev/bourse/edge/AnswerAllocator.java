@@ -8,31 +8,32 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 
 /**
- * A connection's buffers, with room for a short body behind the head of an answer.
+ * Allocates a connection's buffers, with room for a short body after the head of a response.
  *
- * <p>Netty's encoder asks for a buffer as long as heads have been, and appends a body that fits;
- * one that does not fit is a second buffer, with a second promise, and both go to the socket as a
- * list. With an answer of 2 KB copied behind its head a process reads capacity 3 to 7 % oftener. It
- * is direct memory in any case: a body on the heap is copied there to be written.
+ * <p>Netty's encoder requests a buffer of the size of recent heads, and appends a body that fits.
+ * Otherwise the body is a second buffer, with a second promise, and both are written as a list.
+ * With a body of 2 KB copied behind its head, a process serves 3 to 7 % more reads of capacity. The
+ * buffer uses direct memory in any case, because a body on the heap would be copied there for the
+ * write.
  */
 final class AnswerAllocator extends AbstractByteBufAllocator {
-  /** Most answers in JSON; to copy a longer one costs more than it spares. */
+  /** Fits most JSON responses; copying a longer one costs more than it saves. */
   static final int ROOM_BYTES = 4_096;
 
-  /** What is shorter is the length of a chunk, of which a stream may have many waiting. */
+  /** Shorter buffers are the lengths of chunks, of which a stream may have many waiting. */
   private static final int LEAST_HEAD_BYTES = 64;
 
   private final ByteBufAllocator pooled;
 
   /**
-   * @param pooled where buffers are from
+   * @param pooled the allocator that provides the buffers
    */
   AnswerAllocator(ByteBufAllocator pooled) {
     super(true);
     this.pooled = pooled;
   }
 
-  /** Has a connection take its buffers from here; with TLS records are what is written. */
+  /** Makes a connection allocate its buffers here, except over TLS, which writes records. */
   static void serve(HttpConnection connection) {
     if (!connection.isSsl() && connection instanceof ConnectionBase base) {
       ChannelConfig config = base.channelHandlerContext().channel().config();
@@ -40,9 +41,7 @@ final class AnswerAllocator extends AbstractByteBufAllocator {
     }
   }
 
-  /**
-   * As an encoder asks for a head's: what is read, and what is copied, is asked for by its kind.
-   */
+  /** Allocates the buffer of a head; reads and copies request other kinds of buffers. */
   @Override
   public ByteBuf buffer(int initialCapacity) {
     return pooled.directBuffer(

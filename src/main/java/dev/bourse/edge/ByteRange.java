@@ -5,20 +5,23 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a Range header asks for of a representation, RFC 9110 section 14. Several ranges at once,
- * and a header that cannot be read, are answered with the whole, as the RFC allows.
+ * The range of a Range header, RFC 9110 section 14. A header with several ranges, and one that is
+ * malformed, are answered with the whole content, as the RFC allows.
  *
- * @param offset where it begins
- * @param length how long it is, at least 1
+ * @param offset the offset of its first byte
+ * @param length its length, at least 1
  */
 record ByteRange(long offset, long length) {
-  /** The unit is meant in whatever case, RFC 9110 section 14.1. */
+  /** The unit is case-insensitive, RFC 9110 section 14.1. */
   private static final Pattern SINGLE = Pattern.compile("(?i:bytes)=(\\d{0,18})-(\\d{0,18})");
 
-  /** None of the bytes asked for are there. */
+  /** A range outside the content. */
   static final ByteRange UNSATISFIABLE = new ByteRange(-1, 0);
 
-  /** The range asked for; null for all of it, {@link #UNSATISFIABLE} when it is beyond the end. */
+  /**
+   * Returns the requested range; null for the whole content, {@link #UNSATISFIABLE} if it is beyond
+   * the end.
+   */
   static @Nullable ByteRange of(@Nullable String header, long total) {
     Matcher single = SINGLE.matcher(header == null ? "" : header.trim());
     if (!single.matches()) {

@@ -7,76 +7,81 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** One request whose caller is known and whose parameters and body match the contract. */
+/** A request with an authenticated caller and validated parameters and body. */
 public interface Call {
-  /** The caller of an operation that demands an API token. */
+  /** Returns the caller of an operation that requires an API token. */
   Principal principal();
 
-  /** The caller of an operation that demands an operator's token. */
+  /** Returns the caller of an operation that requires an operator token. */
   Operator operator();
 
-  /** The operator who calls, as trails name one. */
+  /** Returns the calling operator's name in audit rows. */
   default String actor() {
     return operator().actor();
   }
 
-  /** The body of an operation that takes bytes, of which nothing was read before. */
+  /** Returns the unread body of an operation that takes bytes. */
   ByteSource bytes();
 
   /**
-   * Reads the body of an operation that takes bytes, if it is JSON in UTF-8 of so many bytes at
-   * most; fails with {@code unsupported-media-type} and {@code too-large} otherwise.
+   * Reads the body of an operation that takes bytes, if it is JSON in UTF-8 of at most {@code
+   * maxBytes}. Otherwise fails with {@code unsupported-media-type} or {@code too-large}.
    */
   Future<byte[]> readJson(int maxBytes);
 
-  /** A request header; the first of several. */
+  /** Returns a request header; if it is repeated, the first value. */
   Optional<String> header(String name);
 
-  /** The value of a cookie; empty when it stands more than once, for then one is not ours. */
+  /**
+   * Returns the value of a cookie; empty if it is repeated, because then one of them is foreign.
+   */
   Optional<String> cookie(String name);
 
-  /** The path and query that it asks for, as sent. */
+  /** Returns the requested path and query, as sent. */
   String target();
 
-  /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
+  /** Returns the client's key in the address budget: an IPv4 address, or an IPv6 /64. */
   String clientKey();
 
   /**
-   * Runs something, on the event loop, if the client goes away before it is answered; at once when
-   * it has. One at a time: the last one that was given.
+   * Runs an action on the event loop if the client disconnects before the response, or at once if
+   * it has disconnected. A later call replaces the action.
    */
   default void ifGone(Runnable action) {}
 
   /**
-   * Fails with {@code unauthorized} where API tokens have to come with a client certificate and
-   * this call has none: for operations that take such a token in their body.
+   * Fails with {@code unauthorized} if API tokens require a client certificate and this connection
+   * has none. For operations that take such a token in their body.
    */
-  default void demandCertificate() {}
+  default void requireCertificate() {}
 
-  /** Which of the contract's media types the client prefers to be answered in. */
+  /** Returns the contract's media type that the client prefers. */
   String mediaType();
 
-  /** A parameter of type string that is required or has a default in the contract. */
+  /** Returns a string parameter that is required or has a default in the contract. */
   default String text(String parameter) {
     return findText(parameter).orElseThrow(() -> absent(parameter));
   }
 
-  /** A parameter of type integer that is required or has a default in the contract. */
+  /** Returns an integer parameter that is required or has a default in the contract. */
   default long integer(String parameter) {
     return findInteger(parameter).orElseThrow(() -> absent(parameter));
   }
 
-  /** How many items a page has at most: the parameter of that name, which its contract bounds. */
+  /**
+   * Returns the maximum number of items of a page: parameter {@code limit}, which the contract
+   * bounds.
+   */
   default int limit() {
     return Math.toIntExact(integer("limit"));
   }
 
-  /** The {@code after} of a page of named items; empty for the first page. */
+  /** Returns the {@code after} of a page of named items; empty for the first page. */
   default String after() {
     return findText("after").orElse("");
   }
 
-  /** A parameter of type number that is required or has a default in the contract. */
+  /** Returns a number parameter that is required or has a default in the contract. */
   default double number(String parameter) {
     return findNumber(parameter).orElseThrow(() -> absent(parameter));
   }
@@ -85,18 +90,18 @@ public interface Call {
     return new IllegalArgumentException("no parameter " + parameter);
   }
 
-  /** An optional parameter of type string. */
+  /** Returns an optional string parameter. */
   Optional<String> findText(String parameter);
 
-  /** An optional parameter of type integer. */
+  /** Returns an optional integer parameter. */
   Optional<Long> findInteger(String parameter);
 
-  /** An optional parameter of type number. */
+  /** Returns an optional number parameter. */
   Optional<Double> findNumber(String parameter);
 
   /**
-   * The body, with the contract's defaults of what it leaves out; a form's fields are text. Whole
-   * numbers, however written (8, 8.0, 8e0), are Integer, Long or BigInteger; others are BigDecimal,
+   * Returns the body with the contract's defaults; a form's fields are strings. Whole numbers in
+   * any notation (8, 8.0, 8e0) are Integer, Long or BigInteger; other numbers are BigDecimal,
    * exactly as sent.
    */
   JsonObject body();

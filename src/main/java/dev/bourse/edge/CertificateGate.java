@@ -10,18 +10,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has API tokens, an organization's and an operator's, come over connections with a client
- * certificate. Members need none: a browser's session and a member's access token are of a person
- * who signed in. Who is to show one is told by the token's form, before anybody looks whether there
- * is such a token.
+ * Requires a client certificate for API tokens of organizations and operators. Members need none,
+ * because a browser's session and a member's access token belong to a person who signed in. The
+ * token's form decides which rule applies, before it is looked up.
  */
 final class CertificateGate {
   private final boolean isOpen;
   private final Authenticator authenticator;
 
   /**
-   * @param tls how the port speaks TLS; where it asks for no certificates, or lets nobody in
-   *     without one, there is nothing to see to
+   * @param tls the TLS configuration of the port; the gate is inactive if the port requests no
+   *     certificates or accepts no connection without one
    */
   CertificateGate(Optional<TlsConfig> tls, Authenticator authenticator) {
     this.isOpen =
@@ -32,9 +31,9 @@ final class CertificateGate {
   }
 
   /**
-   * Lets a request with this {@code Authorization} pass.
+   * Admits a request with this {@code Authorization} header.
    *
-   * @throws ApiError {@code unauthorized} when it is to have a certificate and has none
+   * @throws ApiError {@code unauthorized} if it needs a certificate and the connection has none
    */
   void pass(OpenConnection connection, @Nullable String authorization) {
     if (!isOpen && authenticator.isAgents(authorization)) {
@@ -42,14 +41,14 @@ final class CertificateGate {
     }
   }
 
-  /** The same for what comes with an API token anywhere else than in that header. */
+  /** Does the same for an API token that was sent outside of that header. */
   void passAgent(OpenConnection connection) {
     if (!isOpen && !connection.showsCertificate()) {
       throw ApiError.of(
           ErrorCode.UNAUTHORIZED,
           """
-          this service takes API tokens over connections with a client certificate, and this one \
-          has none; connect with one of an authority that the service's operator names\
+          this service accepts API tokens only over connections with a client certificate; connect \
+          with a certificate of an authority that the service's operator names\
           """);
     }
   }

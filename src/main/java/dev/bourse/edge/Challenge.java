@@ -8,17 +8,20 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The header {@code WWW-Authenticate}: how to authenticate (RFC 9110, section 11.6.1). */
+/**
+ * The header {@code WWW-Authenticate}, which tells a client how to authenticate (RFC 9110, section
+ * 11.6.1).
+ */
 final class Challenge {
   private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");
 
   private Challenge() {}
 
   /**
-   * The challenge of a refusal; null when it has none. Members' tokens are found by way of RFC
-   * 9728.
+   * Returns the challenge of an error response; null if it has none. Clients find members' tokens
+   * through RFC 9728.
    *
-   * @param missing the scope that the caller lacks; null when that is not what is wrong
+   * @param missing the scope that the caller lacks; null for other errors
    */
   static @Nullable CharSequence of(
       int status,
@@ -40,20 +43,20 @@ final class Challenge {
     if (status != 401) {
       return null;
     }
-    // The scheme that the contract names first is the one to come back with.
+    // The contract's first scheme is the preferred one.
     return !schemes.isEmpty() && schemes.get(0).equals(Principal.MEMBER_SCHEME)
         ? "Bearer resource_metadata=\"%s\"".formatted(metadata)
         : BEARER;
   }
 
-  /** What is wrong with the credential, as RFC 6750 has it; empty when there is none. */
+  /** Returns the fault of the credential (RFC 6750); empty if it has none. */
   private static String fault(@Nullable Scope missing, ReceivedRequest received) {
     if (missing == null) {
       return received.header("Authorization").orElse("").isEmpty()
           ? ""
           : "error=\"invalid_token\", ";
     }
-    // With those it has: a client that asks for these anew must not lose others by it.
+    // Includes the scopes the client has, which a new token would otherwise lack.
     TreeSet<String> scopes = new TreeSet<>(Set.of(missing.label()));
     received.principal().scopes().forEach(scope -> scopes.add(scope.label()));
     return "error=\"insufficient_scope\", scope=\"%s\", ".formatted(String.join(" ", scopes));

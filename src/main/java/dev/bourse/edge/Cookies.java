@@ -4,13 +4,13 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import java.util.Optional;
 
-/** Reading the Cookie header, RFC 6265 section 4.2. */
+/** Parses the Cookie header, RFC 6265 section 4.2. */
 final class Cookies {
   private Cookies() {}
 
   /**
-   * The value of a cookie. Where a name stands more than once, another place of the same site may
-   * have set one of them, and nothing says which is ours: then there is none.
+   * Returns the value of a cookie. If a name is repeated, another host of the same site may have
+   * set one of the cookies, and they cannot be distinguished, so it returns empty.
    */
   static Optional<String> find(MultiMap headers, String name) {
     String found = null;

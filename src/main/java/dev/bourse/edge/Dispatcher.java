@@ -24,19 +24,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls operations from within the service as a request would: the same parameters, the same checks
- * of them, the same scopes and refusals. Only reads: what a GET of an organization's API token
- * answers in JSON, but for what is about the calling token itself ({@code x-of-token}).
+ * Calls operations from within the service like a request: with the same parameters, validation,
+ * scopes and errors. Only reads: operations that answer a GET of an organization's API token in
+ * JSON, except those about the calling token itself ({@code x-of-token}).
  */
 public final class Dispatcher {
-  /** The extension of an operation about the calling token, which makes no sense without one. */
+  /** The extension of an operation about the calling token, which needs one. */
   private static final String OF_TOKEN = "x-of-token";
 
   /**
    * An operation that can be called.
    *
-   * @param path with its parameters in braces
-   * @param scope what a member must be allowed to do
+   * @param path the path, with parameters in braces
+   * @param scope the scope that a member needs
    */
   public record Reading(String operationId, String path, String summary, Scope scope) {}
 
@@ -83,18 +83,18 @@ public final class Dispatcher {
             id,
             path,
             model.getOpenAPIModel().getString("summary"),
-            // As over HTTP: what is asked of members, whatever API tokens may read without.
+            // As over HTTP, members need this scope even if API tokens may read without one.
             Objects.requireNonNull(endpoint.scope(Principal.MEMBER_SCHEME), id)),
         Pattern.compile(path.replaceAll("\\{[^/}]+}", "[^/]+")),
         endpoint);
   }
 
-  /** What can be called, by path. */
+  /** Returns the callable operations, ordered by path. */
   public List<Reading> list() {
     return entries.stream().map(Route::reading).toList();
   }
 
-  /** The operation that a path with its query reaches; empty when it is none that is offered. */
+  /** Returns the operation of a path and query; empty if it is not callable. */
   public Optional<Reading> find(String target) {
     return route(target).map(Route::reading);
   }
@@ -108,17 +108,17 @@ public final class Dispatcher {
   }
 
   /**
-   * What the operation answers this caller, encoded.
+   * Returns the operation's encoded response to a caller.
    *
-   * <p>Fails, or throws, as the operation refuses; {@code forbidden} for a caller without the
-   * scope; {@code not-found} for a path that reaches none.
+   * <p>Fails or throws the operation's errors; {@code forbidden} for a caller without the scope;
+   * {@code not-found} for an unknown path.
    */
   public Future<Buffer> call(Principal caller, String target) {
     Route entry =
         route(target)
             .orElseThrow(() -> ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
     Scope scope = entry.reading().scope();
-    InsufficientScope.demand(caller, scope);
+    InsufficientScope.require(caller, scope);
     int question = target.indexOf('?');
     Map<String, Object> parameters =
         question < 0
@@ -140,14 +140,14 @@ public final class Dispatcher {
       return whole.body();
     }
     throw new IllegalStateException(
-        "operation " + entry.reading().operationId() + " answered no JSON");
+        "operation " + entry.reading().operationId() + " did not answer in JSON");
   }
 
-  /** A call without a request. */
+  /** A call without an HTTP request. */
   private record Inner(Principal principal, Map<String, Object> parameters) implements Call {
     @Override
     public Operator operator() {
-      throw new IllegalStateException("no operator calls from within");
+      throw new IllegalStateException("internal calls have no operator");
     }
 
     @Override

@@ -14,12 +14,12 @@ import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending of stored bytes: whole, a range, their headers alone, or word that the client has
- * them already. A file is sent by the operating system; a client that takes nothing of it for a
- * while, or too little, is one that {@link Connections} ends.
+ * Sends stored bytes: the whole content, a range, the headers only, or 304. The operating system
+ * sends files. {@link Connections} disconnects a client that takes no bytes for a while, or too
+ * few.
  */
 final class DownloadSender {
-  /** One piece in memory of bytes that are in no file. */
+  /** A piece in memory, for bytes that are not in a file. */
   private static final int PIECE_BYTES = 256 * 1024;
 
   private static final int TEMPORARY_REDIRECT = 307;
@@ -65,7 +65,7 @@ final class DownloadSender {
       answer(status, range, null);
       return;
     }
-    // A store that is away is a refusal, which has to be known before the answer begins.
+    // A failure of the store must be known before the response starts.
     first(offset, length)
         .onSuccess(first -> answer(status, range, first))
         .onFailure(
@@ -81,7 +81,9 @@ final class DownloadSender {
         : download.bytes().onlyPiece(offset, (int) length);
   }
 
-  /** The address is as good as a token for as long as it lasts, so nobody keeps it. */
+  /**
+   * Redirects to an address, which must not be cached because it grants access while it is valid.
+   */
   private void lead(URI elsewhere) {
     HttpServerResponse response = exchange.beginAnswer(TEMPORARY_REDIRECT);
     if (response == null) {
@@ -96,7 +98,8 @@ final class DownloadSender {
   }
 
   /**
-   * @param first the first piece of bytes that are in no file; null when none are sent, or a file's
+   * @param first the first piece of bytes that are not in a file; null for a file or a response
+   *     without bytes
    */
   private void answer(int status, @Nullable ByteRange range, @Nullable Buffer first) {
     HttpServerRequest request = exchange.request();
@@ -137,7 +140,9 @@ final class DownloadSender {
     send(response, offset, length, first);
   }
 
-  /** A range counts only for the bytes the client has the others of (RFC 9110, section 13.1.5). */
+  /**
+   * Returns the range if the client's other bytes are of this version (RFC 9110, section 13.1.5).
+   */
   private @Nullable ByteRange range(HttpServerRequest request, long total) {
     String condition = request.getHeader("if-range");
     return condition == null || condition.equals(download.etag())
@@ -182,10 +187,10 @@ final class DownloadSender {
   }
 
   /**
-   * Sends a piece and all behind it. Each is done with when the next begins: thousands of futures
-   * that wait for one another would take memory, and in the end overflow the stack.
+   * Sends a piece and all after it. Each future completes when the next piece begins: a chain of
+   * thousands of futures would take memory and overflow the stack.
    *
-   * @param piece the bytes at the offset, of all that are to be sent
+   * @param piece the bytes at the offset
    */
   private void sendPiece(
       HttpServerResponse response, long offset, long length, Buffer piece, Promise<Void> sent) {

@@ -30,7 +30,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The API as a whole: what all of its event loops share. Deploy {@link #verticle} once per event
+ * The parts of the API that all its event loops share. Deploy {@link #verticle} once per event
  * loop; the instances share the port.
  */
 public final class Edge {
@@ -62,15 +62,15 @@ public final class Edge {
   private volatile @Nullable DocsPages pages;
 
   /**
-   * Puts an API together and checks that its parts fit.
+   * Assembles an API and checks that its parts match.
    *
-   * @param contracts what is served
+   * @param contracts the served contracts
    * @param operations a handler for each of their operations
-   * @param authenticator tells who is calling
-   * @param translation makes a refusal of another package's exception; what it leaves empty is
-   *     answered 500 and logged
-   * @param signals where it is shown what is counted of requests
-   * @param sources where time and randomness come from
+   * @param authenticator authenticates callers
+   * @param translation maps exceptions of other packages to API errors; unmapped ones are answered
+   *     500 and logged
+   * @param signals receives the metrics of requests
+   * @param sources supply time and randomness
    * @throws IllegalStateException listing every operation without a handler, handler without an
    *     operation, unknown scope, unserved feature and error code that contracts and service do not
    *     share
@@ -96,11 +96,11 @@ public final class Edge {
   }
 
   /**
-   * The same with budgets of tokens that other processes share, and with traces.
+   * Assembles an API with shared budgets and traces.
    *
-   * @param sharedBudgets null when this process counts for itself; closed by the caller, after the
-   *     API
-   * @param traces where requests are told to; closed by the caller, too
+   * @param sharedBudgets token budgets shared with other processes; null if this process counts for
+   *     itself; the caller closes them after the API
+   * @param traces receive the requests; the caller closes them too
    * @throws IllegalStateException as above
    */
   public Edge(
@@ -116,7 +116,7 @@ public final class Edge {
     List<String> faults = faults(contracts, operations);
     if (!faults.isEmpty()) {
       throw new IllegalStateException(
-          "the contracts and the service do not fit:\n  " + String.join("\n  ", faults));
+          "the contracts and the service do not match:\n  " + String.join("\n  ", faults));
     }
     this.config = config;
     this.contracts = List.copyOf(contracts);
@@ -181,14 +181,14 @@ public final class Edge {
     return faults;
   }
 
-  /** A contract that is served; empty when there is none of that name. */
+  /** Returns a served contract; empty if there is none with that name. */
   public Optional<Contract> findContract(String name) {
     return contracts.stream().filter(contract -> contract.name().equals(name)).findFirst();
   }
 
   /**
-   * What {@code GET} answers anybody at this path: a contract or a text; empty for anything else.
-   * Made on a worker, for the first to ask waits until it is.
+   * Returns the contract or text that a {@code GET} of this path returns to any caller; empty for
+   * other paths. It is made on a worker, because its first caller waits for it.
    */
   public Future<Optional<String>> findText(Vertx vertx, String path) {
     if (!pages().has(path)) {
@@ -197,7 +197,7 @@ public final class Edge {
     return vertx.executeBlocking(() -> pages().get(path).text());
   }
 
-  /** Calls the read operations of these contracts from within the service. */
+  /** Returns a dispatcher of these contracts' read operations. */
   public Dispatcher dispatcher(Set<String> contractNames) {
     return new Dispatcher(
         contracts.stream().filter(contract -> contractNames.contains(contract.name())).toList(),
@@ -206,9 +206,8 @@ public final class Edge {
   }
 
   /**
-   * The service is about to stop: no connection is taken any more. On those that are open requests
-   * are answered as before, and each answer tells the client to look for another connection and
-   * ends its own.
+   * Prepares to stop: closes the listening sockets. Requests on open connections are answered as
+   * before, and each response closes its connection and tells the client to open another one.
    */
   public Future<Void> drain() {
     draining = true;
@@ -223,34 +222,36 @@ public final class Edge {
     return draining;
   }
 
-  /** A new instance of the server, for one event loop. */
+  /** Returns a new instance of the server, for one event loop. */
   public Verticle verticle() {
     return new EdgeVerticle(this);
   }
 
-  /** The port in use; 0 before the first instance listens. */
+  /** Returns the port in use; 0 before the first instance listens. */
   public int actualPort() {
     return actualPort;
   }
 
-  /** The address that clients use; unless it is configured, known once the service listens. */
+  /**
+   * Returns the service's public address; unless configured, it is known after the service listens.
+   */
   public String baseUrl() {
     return config.baseUrl().isEmpty()
         ? (isSecure() ? "https" : "http") + "://localhost:" + actualPort
         : config.baseUrl();
   }
 
-  /** Whether TLS is spoken, by the service itself. */
+  /** Returns whether the service itself speaks TLS. */
   boolean isSecure() {
     return renewal != null;
   }
 
-  /** The certificate in use, and what is demanded of clients; null without TLS. */
+  /** Returns the certificate in use and the rules for clients' certificates; null without TLS. */
   @Nullable Renewal renewal() {
     return renewal;
   }
 
-  /** Counts connections from before their TLS handshakes. */
+  /** Returns the counter of connections during their TLS handshakes. */
   CountedHandshakes handshakes() {
     return handshakes;
   }
@@ -261,11 +262,10 @@ public final class Edge {
   }
 
   /**
-   * Looks whether the files of the certificate or of the authorities of clients' have changed, on a
-   * worker, and takes what they hold for new connections; those that are open go on with what they
-   * began with.
+   * Checks on a worker whether the files of the certificate or of clients' authorities have
+   * changed, and uses the new ones for new connections. Open connections keep the old ones.
    *
-   * @return whether they had
+   * @return whether they had changed
    */
   public Future<Boolean> renewCertificate(Vertx vertx) {
     Renewal renewing = renewal;
@@ -274,7 +274,7 @@ public final class Edge {
         : TlsPort.renew(vertx, renewing, Objects.requireNonNull(server, "it does not listen yet"));
   }
 
-  /** The pages, made when first asked for because they carry the address in force. */
+  /** Returns the pages, which are made on first use because they contain the service's address. */
   DocsPages pages() {
     DocsPages made = pages;
     return made == null ? makePages() : made;
@@ -293,7 +293,7 @@ public final class Edge {
     return config;
   }
 
-  /** All contracts that are served. */
+  /** Returns all served contracts. */
   public List<Contract> contracts() {
     return contracts;
   }
@@ -334,7 +334,7 @@ public final class Edge {
     return tokenBudgets;
   }
 
-  /** What counts the requests of tokens instead of {@link #tokenBudgets}; null for nothing. */
+  /** Returns the shared counter that replaces {@link #tokenBudgets}; null if there is none. */
   @Nullable SharedBudgets sharedBudgets() {
     return sharedBudgets;
   }
@@ -343,22 +343,22 @@ public final class Edge {
     return addressBudgets;
   }
 
-  /** What the connections of all event loops take. */
+  /** Returns the resources in use by the connections of all event loops. */
   Occupancy occupancy() {
     return occupancy;
   }
 
-  /** How proxies tell whose connections are; null where clients connect by themselves. */
+  /** Returns the PROXY protocol settings; null if clients connect directly. */
   @Nullable ProxyProtocol proxies() {
     return proxies;
   }
 
-  /** Tells of requests that took long. */
+  /** Returns the log of slow requests. */
   SlowRequests slowRequests() {
     return slowRequests;
   }
 
-  /** Where requests are told to. */
+  /** Returns the receiver of traces. */
   Traces traces() {
     return traces;
   }

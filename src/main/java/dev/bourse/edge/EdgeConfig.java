@@ -6,23 +6,23 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How the API is served.
+ * The configuration of the API's server.
  *
  * @param host the address to listen on
  * @param port the port; 0 picks a free one
- * @param baseUrl what clients call the service, without a slash at its end; empty for {@code
+ * @param baseUrl the service's public address, without a trailing slash; empty for {@code
  *     http://localhost:<port>}, or {@code https://} with a certificate
- * @param contentHost the name of the host at which published bytes alone are served; empty for none
- * @param requestsPerMinute budget of one token over all routes; 0 for none
- * @param edgePerMinute budget of one client address; 0 for none
- * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
+ * @param contentHost the host name that serves published bytes only; empty for none
+ * @param requestsPerMinute the budget of one token over all routes; 0 for none
+ * @param edgePerMinute the budget of one client address; 0 for none
+ * @param edgeBurst how much of the address's budget may be spent at once; at most {@code
  *     edgePerMinute}
- * @param trustedProxies addresses, and networks of them, whose {@code X-Forwarded-For} is believed
- * @param proxyProtocol whether these proxies, who alone may connect then, tell whose a connection
- *     is in a PROXY header
- * @param limits bounds on connections and bodies
- * @param slowMillis a request that takes as long is told to the log; 0 for none
- * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none
+ * @param trustedProxies addresses, and networks of them, whose {@code X-Forwarded-For} is trusted
+ * @param proxyProtocol whether these proxies send the client's address in a PROXY header; then only
+ *     they may connect
+ * @param limits limits of connections and bodies
+ * @param slowMillis the duration from which a request is logged as slow; 0 for never
+ * @param tls the certificate, which makes the port speak TLS only; empty for none
  */
 public record EdgeConfig(
     String host,
@@ -50,14 +50,14 @@ public record EdgeConfig(
       throw new IllegalArgumentException("edgeBurst 0 would refuse every request");
     }
     if (proxyProtocol && trustedProxies.isEmpty()) {
-      throw new IllegalArgumentException("nobody may connect: no proxy is known");
+      throw new IllegalArgumentException("proxyProtocol needs at least one trusted proxy");
     }
     if (baseUrl.endsWith("/")) {
       throw new IllegalArgumentException("baseUrl ends with a slash: " + baseUrl);
     }
   }
 
-  /** Without a host of its own for published bytes, without TLS, and telling of no slow request. */
+  /** Creates a configuration without a content host, TLS and the log of slow requests. */
   public EdgeConfig(
       String host,
       int port,
@@ -82,12 +82,12 @@ public record EdgeConfig(
         Optional.empty());
   }
 
-  /** The same with TLS. */
+  /** Returns the same configuration with TLS. */
   public EdgeConfig withTls(TlsConfig certificate) {
     return with(proxyProtocol, Optional.of(certificate));
   }
 
-  /** The same behind proxies that tell whose a connection is. */
+  /** Returns the same configuration behind proxies that send a PROXY header. */
   public EdgeConfig withProxyProtocol() {
     return with(true, tls);
   }

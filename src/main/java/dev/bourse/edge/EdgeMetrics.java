@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What is counted of requests, and what connections take. */
+/** Metrics of requests and connections. */
 final class EdgeMetrics {
   private final Signals.Tally requests;
   private final Signals.Times seconds;
@@ -60,7 +60,7 @@ final class EdgeMetrics {
         });
   }
 
-  /** Shows what connections take. */
+  /** Registers the metrics of connections. */
   void show(Signals signals, Occupancy occupancy, StreamRoom streams) {
     signals.gauge("bourse_http_connections", "Connections that are open.", occupancy::connections);
     signals.gauge(
@@ -74,17 +74,17 @@ final class EdgeMetrics {
     signals.counter(
         "bourse_http_connections_turned_away_total",
         "Connections and bodies that there was no room for.",
-        occupancy::turnedAway);
+        occupancy::rejected);
     signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::open);
   }
 
-  /** Shows what was closed for what proxies said of it; nothing where none says anything. */
+  /** Registers the metrics of rejected PROXY headers; none without proxies. */
   void showProxies(Signals signals, @Nullable ProxyProtocol proxies) {
     signals.counters(
         "bourse_http_proxy_headers_refused_total",
         """
-        Connections closed with `proxy.protocol`: `untrusted`, of an address that `proxies` does \
-        not list, or `malformed`, which began without a header that can be read.\
+        Connections closed with `proxy.protocol`: `untrusted`, because `proxies` does not list the \
+        address, or `malformed`, because there was no valid header at the start.\
         """,
         List.of(Label.KIND),
         refused -> {
@@ -95,23 +95,23 @@ final class EdgeMetrics {
         });
   }
 
-  /** Shows how long the certificate and the authorities of clients' last; nothing without TLS. */
+  /** Registers the lifetime of the certificate and the clients' authorities; none without TLS. */
   void showCertificate(Signals signals, @Nullable Renewal renewal) {
     signals.gauge(
         "bourse_tls_certificate_expiry_seconds",
         """
-        Until the certificate that the API speaks TLS with ends, or the first authority of client \
-        certificates if that ends before; negative after, absent without a certificate.\
+        Time until the API's certificate expires, or the first authority of client certificates if \
+        that expires earlier; negative after that, absent without a certificate.\
         """,
         () -> renewal == null ? Double.NaN : renewal.secondsLeft());
   }
 
-  /** The series of one operation; {@code none} for requests that reach none. */
+  /** Returns the series of one operation; {@code none} for requests without an operation. */
   Series series(String operation) {
     return byOperation.computeIfAbsent(operation, Series::new);
   }
 
-  /** One operation's series, looked up once; none is shown before its first answer. */
+  /** The series of one operation, looked up once; registered with its first response. */
   final class Series {
     private final String operation;
     private final Map<Integer, Runnable> byStatus = new ConcurrentHashMap<>();
@@ -127,7 +127,7 @@ final class EdgeMetrics {
           .run();
       LongConsumer begun = latency;
       if (begun == null) {
-        // Two loops may both come here; they are given the same series.
+        // Two loops may both reach this; they get the same series.
         begun = seconds.at(operation);
         latency = begun;
       }
@@ -143,15 +143,15 @@ final class EdgeMetrics {
     inFlight.decrement();
   }
 
-  void streamDropped() {
+  void recordDroppedStream() {
     streamsDropped.increment();
   }
 
-  void overBudgetOfToken() {
+  void recordTokenOverBudget() {
     overBudgetOfToken.increment();
   }
 
-  void overBudgetOfAddress() {
+  void recordAddressOverBudget() {
     overBudgetOfAddress.increment();
   }
 }

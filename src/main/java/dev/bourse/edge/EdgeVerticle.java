@@ -11,13 +11,13 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The API's HTTP server on one event loop. Stopping it lets requests in flight finish. */
+/** The API's HTTP server on one event loop. Stopping it waits for requests in flight. */
 final class EdgeVerticle extends AbstractVerticle {
   private static final long SWEEP_MILLIS = 1_000;
 
   /**
-   * With this and the time in which a replica reads the commit log, a stream ends within a second
-   * of its caller.
+   * The interval of checks of streams' callers. Together with the interval in which a replica reads
+   * the commit log, it ends a stream within a second of a revocation.
    */
   private static final long STREAM_CHECK_MILLIS = 500;
 
@@ -68,7 +68,7 @@ final class EdgeVerticle extends AbstractVerticle {
                     new PortRefused(
                         "host, port", edge.config().host(), edge.config().port(), refused)))
         .onSuccess(edge::listening)
-        // Made now, off the event loop, rather than in the first request.
+        // Made now, off the event loop, and not in the first request.
         .compose(bound -> vertx.executeBlocking(edge::pages))
         .<Void>mapEmpty()
         .onComplete(started);
@@ -77,23 +77,25 @@ final class EdgeVerticle extends AbstractVerticle {
   private static HttpServerOptions options(EdgeConfig config) {
     return new HttpServerOptions()
         .setHost(config.host())
-        // A negative port is a free one that all instances share; with 0 each would get its own.
+        // A negative port is a free one that all instances share; with 0 each instance would get
+        // its own.
         .setPort(config.port() == 0 ? -1 : config.port())
         .setHttp2ClearTextEnabled(false)
-        // No route speaks WebSocket; without these its handlers leave the pipeline.
+        // No route uses WebSocket; without these options its handlers are not in the pipeline.
         .setPerMessageWebSocketCompressionSupported(false)
         .setPerFrameWebSocketCompressionSupported(false)
         .setMaxInitialLineLength(EdgeLimits.MAX_URI_BYTES)
         .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
         .setAcceptBacklog(Listeners.BACKLOG)
-        // No idle time-out: Connections ends what is late, also whoever stops reading. Vert.x' own
-        // would end a body that waits for a slow store, and has a handler notice each write.
+        // No idle time-out: Connections ends slow clients, including those that stop reading.
+        // Vert.x's time-out would end a body that waits for a slow store, and adds a handler to
+        // each write.
         .setTcpNoDelay(true);
   }
 
   @Override
   public void stop(Promise<Void> stopped) {
-    // Streams of events would never finish by themselves.
+    // Streams of events would never end by themselves.
     endStreams.run();
     HttpServer open = server;
     (open == null ? Future.<Void>succeededFuture() : open.shutdown(DRAIN_SECONDS, TimeUnit.SECONDS))

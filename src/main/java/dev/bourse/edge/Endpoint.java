@@ -16,18 +16,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation of a contract, made ready for one event loop: what it demands of the caller, how
- * its parameters and its body are read, and what handles it.
+ * An operation of a contract, prepared for one event loop: its rules for callers, the parsing of
+ * its parameters and body, and its handler.
  *
  * @param route its path, with names in place of values
- * @param gate lets requests pass before their bodies are read, or refuses them
- * @param schemes the kinds of caller it takes, by security scheme; empty when anybody may call
- * @param scopes what each kind of caller has to be allowed; none for any caller of that kind
- * @param mediaTypes in which its success can be answered; the first is the usual one
+ * @param gate admits or rejects requests before their bodies are read
+ * @param schemes the accepted kinds of callers, by security scheme; empty if anybody may call
+ * @param scopes the scope that each kind of caller needs; no entry if it needs none
+ * @param mediaTypes the media types of its success response; the first is the default
  * @param takesForm whether its body is an HTML form
  * @param isForOneSite whether an operator of one site may call it
- * @param isForOwnPages whether pages of other sites may not call it
- * @param bodyBytes how long its body may be beyond what all may; 0 for no longer
+ * @param isForOwnPages whether pages of other sites are rejected
+ * @param bodyBytes the length its body may have beyond the general limit; 0 for none
  */
 record Endpoint(
     String id,
@@ -84,7 +84,7 @@ record Endpoint(
         metrics.series(id));
   }
 
-  /** The first scheme it takes that the caller satisfies; null when there is none. */
+  /** Returns the first scheme of the operation that the caller satisfies; null if there is none. */
   @Nullable String schemeOf(Caller caller) {
     for (String scheme : schemes) {
       if (caller.satisfies(scheme)) {
@@ -94,17 +94,17 @@ record Endpoint(
     return null;
   }
 
-  /** The scope a kind of caller needs; null for any caller of that kind. */
+  /** Returns the scope a kind of caller needs; null if it needs none. */
   @Nullable Scope scope(String scheme) {
     return scopes.get(scheme);
   }
 
-  /** The fields of a form, read by what the contract knows of them. */
+  /** Parses the fields of a form with the contract's schema. */
   JsonObject form(byte[] bytes) {
     return Form.parse(bytes, inputs.fields(), inputs.isTolerant());
   }
 
-  /** A body in JSON without the fields that are to be left out. */
+  /** Returns a JSON body without the fields that are to be ignored. */
   JsonObject known(JsonObject sent) {
     if (inputs.isTolerant()) {
       sent.fieldNames().retainAll(inputs.fields());

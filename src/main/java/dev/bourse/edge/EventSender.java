@@ -12,20 +12,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending of one stream of events. What the client has not taken waits in its connection, up to
- * a bound of its own and one of all streams; a client beyond them is dropped, and so is one that
- * takes nothing for as long as a silent connection may live. It is counted here, byte for byte:
- * that the queue of a connection is full says that sixteen writes wait in it, of whatever size. A
- * comment every so often shows both ends that the other is there.
+ * Sends one stream of events. Bytes that the client has not taken wait in its connection, up to a
+ * limit per stream and one for all streams. A client beyond them is disconnected, and so is one
+ * that takes no bytes for as long as a silent connection may live. The bytes are counted here,
+ * because a full connection queue only shows that sixteen writes of any size wait. Periodic
+ * comments show both ends that the other is alive.
  */
 final class EventSender implements EventSource.Sink {
-  /** Sends that may wait: those a stream begins with, 64 at most, and some ticks' since then. */
+  /** Writes that may wait: at most 64 at the start of a stream, and those of some ticks since. */
   static final int MAX_WAITING = 128;
 
-  /** Bytes that may wait before one more is too much; a single event may be longer. */
+  /** Bytes that may wait before another event is too many; a single event may be longer. */
   static final int MAX_WAITING_BYTES = 512 * 1_024;
 
-  /** Half of what common proxies let a connection be silent for. */
+  /** Half of the silence that common proxies allow. */
   static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(15);
 
   private static final Buffer BEAT = Buffer.buffer(":\n\n");
@@ -43,7 +43,7 @@ final class EventSender implements EventSource.Sink {
   private Runnable closing = () -> {};
 
   /**
-   * @param caller whose streams it counts with
+   * @param caller the caller whose streams it counts with
    */
   EventSender(
       Exchange exchange,
@@ -58,7 +58,7 @@ final class EventSender implements EventSource.Sink {
     this.caller = caller;
   }
 
-  /** Sends the head and lets the source begin. */
+  /** Sends the head and starts the source. */
   void begin() {
     try {
       loop.streams().enter(this, caller);
@@ -75,7 +75,7 @@ final class EventSender implements EventSource.Sink {
       return;
     }
     response = begun;
-    // This asks proxies not to buffer the answer.
+    // Asks proxies not to buffer the response.
     begun.headers().add("x-accel-buffering", "no");
     begun.setChunked(true);
     begun.closeHandler(gone -> gone());
@@ -112,19 +112,19 @@ final class EventSender implements EventSource.Sink {
       return;
     }
     if (waiting++ == 0) {
-      // From then on the client has to take something: what comes behind it gives it no more time.
+      // From now on the client has to take bytes; further events do not extend its time.
       connection.sends();
     }
     waitingBytes += bytes.length();
-    loop.streams().room().waits(bytes.length());
+    loop.streams().room().addWaiting(bytes.length());
     open.write(bytes).onComplete(taken -> taken(bytes.length()));
   }
 
-  /** The client took it, or will never take anything any more. */
+  /** Records bytes that the client took, or that it will never take. */
   private void taken(int bytes) {
     waiting--;
     waitingBytes -= bytes;
-    loop.streams().room().waited(bytes);
+    loop.streams().room().removeWaiting(bytes);
     if (!ended && waiting == 0) {
       connection.sent();
     } else if (!ended) {
@@ -132,7 +132,7 @@ final class EventSender implements EventSource.Sink {
     }
   }
 
-  /** Sends a comment when one is due. */
+  /** Sends a comment if one is due. */
   void beat(long nowNanos) {
     if (ended || nowNanos < nextBeatNanos) {
       return;
@@ -143,12 +143,12 @@ final class EventSender implements EventSource.Sink {
     }
   }
 
-  /** The session that the stream was opened with; null when a token opened it. */
+  /** Returns the session that opened the stream; null if a token opened it. */
   @Nullable SignedIn session() {
     return exchange.received().session();
   }
 
-  /** Whether the token that opened the stream would still be let in. */
+  /** Returns whether the token that opened the stream is still valid. */
   boolean isTokenKnown() {
     return loop.isStillKnown(exchange.request());
   }
@@ -164,13 +164,13 @@ final class EventSender implements EventSource.Sink {
 
   /** Disconnects a client that does not read. */
   private void drop() {
-    loop.edge().metrics().streamDropped();
+    loop.edge().metrics().recordDroppedStream();
     finish();
     exchange.leave();
     connection.close();
   }
 
-  /** The connection is gone. */
+  /** Ends the stream after its connection was closed. */
   private void gone() {
     if (!ended) {
       finish();

@@ -3,31 +3,31 @@ package dev.bourse.edge;
 import io.vertx.core.buffer.Buffer;
 import java.util.concurrent.Executor;
 
-/** What fills a stream of server-sent events. */
+/** The source of a stream of server-sent events. */
 @FunctionalInterface
 public interface EventSource {
   /**
-   * Begins; called on the stream's event loop once its head is sent.
+   * Starts the source; called on the stream's event loop after its head is sent.
    *
-   * @return what to do when the stream ends, however it does; called once, on the same loop
+   * @return runs once when the stream ends for any reason, on the same loop
    */
   Runnable begin(Sink sink);
 
-  /** One client's stream of server-sent events, from the side that fills it. */
+  /** One client's stream of server-sent events, for its source. */
   interface Sink {
     /**
-     * The stream's event loop: the same object for every stream of that loop, so that what many
-     * clients are told can be told in one turn of it.
+     * Returns the stream's event loop. It is the same object for every stream of that loop, so that
+     * a source can serve many clients in one task.
      */
     Executor loop();
 
     /**
-     * Sends encoded events, whole ones; on the stream's loop only. A client for whom too much waits
-     * already is dropped instead: nobody waits for it. Without effect once the stream has ended.
+     * Sends encoded complete events; on the stream's loop only. A client with too many waiting
+     * bytes is disconnected. No effect after the stream has ended.
      */
     void send(Buffer events);
 
-    /** Ends the stream; on its loop only. A client that still wants events comes back. */
+    /** Ends the stream; on its loop only. Interested clients reconnect. */
     void end();
   }
 }

@@ -20,13 +20,13 @@ final class EventStreams {
   private final Map<EventSender, LimitPair.Places> open = new LinkedHashMap<>();
   private final Function<Set<String>, Future<Set<String>>> listInForce;
 
-  /** Whether sessions are being looked up: of those at most one look-up is under way. */
+  /** True while sessions are looked up; one look-up runs at a time. */
   private boolean isLooking;
 
   /**
-   * @param room of all event loops
-   * @param loop runs something on this event loop
-   * @param listInForce those of some sessions, by id, that are in force
+   * @param room the limits of all event loops
+   * @param loop runs tasks on this event loop
+   * @param listInForce returns those of some session ids that are valid
    */
   EventStreams(
       StreamRoom room, Executor loop, Function<Set<String>, Future<Set<String>>> listInForce) {
@@ -43,7 +43,7 @@ final class EventStreams {
     return room;
   }
 
-  /** Counts a stream in. Refused as {@link StreamRoom#enter}. */
+  /** Adds a stream, or rejects it as {@link StreamRoom#enter} does. */
   void enter(EventSender sender, Caller caller) {
     open.put(sender, room.enter(caller.budgetKey(), caller.owner()));
   }
@@ -60,7 +60,7 @@ final class EventStreams {
     List.copyOf(open.keySet()).forEach(sender -> sender.beat(nowNanos));
   }
 
-  /** Ends the streams of callers who would not be let in any more. */
+  /** Ends the streams of callers who are no longer authorized. */
   void endRefused() {
     Set<String> sessions = new HashSet<>();
     for (EventSender sender : List.copyOf(open.keySet())) {
@@ -79,7 +79,7 @@ final class EventStreams {
     }
   }
 
-  /** A store that does not answer ends no stream: nobody is known to have signed out. */
+  /** Ends the streams of invalid sessions; none if the store does not answer. */
   private void endAllBut(Set<String> asked, AsyncResult<Set<String>> inForce) {
     isLooking = false;
     if (inForce.failed()) {
@@ -95,7 +95,7 @@ final class EventStreams {
     }
   }
 
-  /** Ends all streams: the service stops. */
+  /** Ends all streams when the service stops. */
   void end() {
     List.copyOf(open.keySet()).forEach(EventSender::end);
   }

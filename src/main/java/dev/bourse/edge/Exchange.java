@@ -23,13 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request and its answer, on the event loop of its connection: what is sent, once, whatever the
- * request comes to. What was read of it is {@link ReceivedRequest}.
+ * One request and its response, on the event loop of its connection. It sends one response,
+ * whatever the outcome of the request. {@link ReceivedRequest} contains the parsed request.
  */
 final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
-  /** The answer to a body that comes too slowly. */
+  /** The status of a body that arrives too slowly. */
   private static final int TOO_SLOW = 408;
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -42,7 +42,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   private static final CharSequence HSTS_NAME =
       HttpHeaders.createOptimized("strict-transport-security");
 
-  /** For a year browsers ask this host by https alone. */
+  /** Makes browsers use https only for this host, for a year. */
   private static final CharSequence HSTS = HttpHeaders.createOptimized("max-age=31536000");
 
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
@@ -51,7 +51,10 @@ final class Exchange implements OpenConnection.PendingRequest {
       HttpHeaders.createOptimized("www-authenticate");
   private static final CharSequence ANY = HttpHeaders.createOptimized("*");
 
-  /** What pages of other origins may read of an answer beside what browsers show them anyway. */
+  /**
+   * Response headers that pages of other origins may read in addition to those browsers always
+   * allow.
+   */
   private static final CharSequence EXPOSED =
       HttpHeaders.createOptimized(
           """
@@ -63,7 +66,7 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   private final LoopContext loop;
   private final HttpServerRequest request;
-  private final RequestContext told;
+  private final RequestContext requestContext;
   private final ContextInternal context;
   private final long enteredNanos;
   private final OpenConnection connection;
@@ -72,34 +75,34 @@ final class Exchange implements OpenConnection.PendingRequest {
   private boolean done;
   private boolean counted;
 
-  /** Of the answer, once one was begun. */
+  /** The status of the response, once it has started. */
   private int status;
 
-  /** The answer broke off before its end. */
+  /** True if the response was interrupted. */
   private boolean isCutOff;
 
   private @Nullable Scope missing;
   private boolean left;
 
-  /** The client was told that this is the connection's last answer. */
+  /** True if the client was told that this is the connection's last response. */
   private boolean isLast;
 
   Exchange(
       LoopContext loop,
       HttpServerRequest request,
       OpenConnection connection,
-      RequestContext told,
+      RequestContext requestContext,
       long enteredNanos) {
     this.loop = loop;
     this.request = request;
-    this.told = told;
+    this.requestContext = requestContext;
     ContextInternal current = ContextInternal.current();
-    // Vert.x duplicates the loop's context for each request; what is put there is this one's.
+    // Vert.x duplicates the loop's context for each request, so values in it belong to this one.
     this.context = current.isDuplicate() ? current : current.duplicate();
-    told.enter(context);
+    requestContext.enter(context);
     this.enteredNanos = enteredNanos;
     this.connection = connection;
-    this.received = new ReceivedRequest(request, loop, connection, told);
+    this.received = new ReceivedRequest(request, loop, connection, requestContext);
     connection.entered(this);
     loop.edge().metrics().entered();
   }
@@ -108,32 +111,32 @@ final class Exchange implements OpenConnection.PendingRequest {
     return request;
   }
 
-  /** Whether it is answered, or its client gone. */
+  /** Returns whether it is answered or its client has disconnected. */
   boolean isDone() {
     return done;
   }
 
   void identify(Endpoint reached) {
     endpoint = reached;
-    told.setOperation(reached.id());
-    told.span().rename(reached.id());
-    told.span().setAttribute(Attribute.ROUTE, reached.route());
+    requestContext.setOperation(reached.id());
+    requestContext.span().rename(reached.id());
+    requestContext.span().setAttribute(Attribute.ROUTE, reached.route());
   }
 
-  /** Whether the calling thread is at work for this request. */
+  /** Returns whether the calling thread works for this request. */
   boolean isCurrent() {
     return ContextInternal.current() == context;
   }
 
   /**
-   * Goes on with the request after what its loop is doing now; may be called from any thread. What
-   * is logged then is logged for this request.
+   * Runs an action on the event loop after its current task, with this request as the log's
+   * context. May be called from any thread.
    */
   void later(Runnable action) {
     context.runOnContext(turn -> action.run());
   }
 
-  /** What is known of the request by now. */
+  /** Returns the parsed part of the request. */
   ReceivedRequest received() {
     return received;
   }
@@ -144,25 +147,25 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   @Override
-  public void bodyTooSlow() {
+  public void reportSlowBody() {
     received.breakOff();
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
-  /** Sends an operation's answer; 500 when it cannot be made. */
+  /** Sends an operation's response; 500 if it cannot be made. */
   void answer(Answer answer) {
     try {
-      give(answer);
+      sendAnswer(answer);
     } catch (Throwable fault) {
-      collapse(fault);
+      failResponse(fault);
     }
   }
 
-  /** An answer failed while it was made; what was sent of it by then cannot be taken back. */
-  private void collapse(Throwable fault) {
+  /** Handles a response that failed while it was made; sent parts cannot be taken back. */
+  private void failResponse(Throwable fault) {
     HttpServerResponse response = request.response();
     if (response.headWritten()) {
-      LOG.error("answer {} broke off", told.id(), fault);
+      LOG.error("answer {} broke off", requestContext.id(), fault);
       isCutOff = true;
       settle(response.getStatusCode());
       connection.close();
@@ -175,7 +178,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     fail(fault);
   }
 
-  private void give(Answer answer) {
+  private void sendAnswer(Answer answer) {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
@@ -212,7 +215,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  /** Sends an answer in JSON; 304 when the client has it already. */
+  /** Sends a JSON response; 304 if the client has it already. */
   private void answer(Answer.Whole answer) {
     String etag = answer.etag();
     HttpServerResponse response = begin(answer.status());
@@ -236,12 +239,12 @@ final class Exchange implements OpenConnection.PendingRequest {
     end(response, answer.body());
   }
 
-  /** Begins an answer of this status; null when the client is gone. */
+  /** Starts a response; null if the client has disconnected. */
   @Nullable HttpServerResponse beginAnswer(int status) {
     return begin(status);
   }
 
-  /** Begins a 200 in the negotiated media type; null when the client is gone. */
+  /** Starts a 200 response in the negotiated media type; null if the client has disconnected. */
   @Nullable HttpServerResponse beginStreamed() {
     HttpServerResponse response = begin(200);
     if (response != null) {
@@ -254,17 +257,17 @@ final class Exchange implements OpenConnection.PendingRequest {
     return response;
   }
 
-  /** An answer that was begun cannot be finished. */
+  /** Interrupts a response that cannot be finished. */
   void cutOff(int status, Throwable fault) {
-    LOG.warn("answer {} was cut off: {}", told.id(), fault.toString());
+    LOG.warn("answer {} was cut off: {}", requestContext.id(), fault.toString());
     isCutOff = true;
     settle(status);
   }
 
-  /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
+  /** Sends an error response; 500 for unexpected exceptions, without internal details. */
   void fail(Throwable failure) {
-    if (failure instanceof InboundBody.ClientGone) {
-      // The code that broke off the body has answered the client, if it is still there.
+    if (failure instanceof InboundBody.ClientDisconnectedException) {
+      // The code that interrupted the body has answered the client, if it is still connected.
       return;
     }
     ApiError error;
@@ -278,7 +281,7 @@ final class Exchange implements OpenConnection.PendingRequest {
       if (translated.isEmpty()) {
         LOG.error(
             "request {} failed: operation {}",
-            told.id(),
+            requestContext.id(),
             endpoint == null ? "-" : endpoint.id(),
             failure);
       }
@@ -287,12 +290,12 @@ final class Exchange implements OpenConnection.PendingRequest {
               () ->
                   ApiError.of(
                       ErrorCode.INTERNAL,
-                      "the service failed; quote request " + told.id() + " to us"));
+                      "the service failed; quote request " + requestContext.id() + " to us"));
     }
     refuse(error, null);
   }
 
-  /** Sends a refusal; {@code allow} is the Allow header of a 405. */
+  /** Sends an error response; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
     Operations.ErrorPages pages = loop.edge().operations().errorPages();
@@ -321,14 +324,19 @@ final class Exchange implements OpenConnection.PendingRequest {
     end(response, refusals.json(error).toBuffer());
   }
 
-  /** A GET of a path that does not exist may come from a browser, so it may be answered a page. */
+  /**
+   * Returns the error format of an unknown path, whose GET may come from a browser and get a page.
+   */
   private ErrorFormat ofNoOperation(ApiError error) {
     return error.code() == ErrorCode.NOT_FOUND && isRead() && !loop.isAtContentHost(request)
         ? ErrorFormat.PAGE
         : ErrorFormat.JSON;
   }
 
-  /** Sends a refusal after which nothing that the connection brings can be trusted. */
+  /**
+   * Sends an error response and closes the connection, because its further bytes are not
+   * trustworthy.
+   */
   void refuseAndClose(ApiError error) {
     refuse(error, null);
     connection.close();
@@ -342,7 +350,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
     headers
-        .set(Headers.REQUEST_ID_NAME, told.id())
+        .set(Headers.REQUEST_ID_NAME, requestContext.id())
         .add(HttpHeaders.DATE, loop.date())
         .add(NOSNIFF_NAME, NOSNIFF);
     if (loop.edge().isSecure()) {
@@ -366,11 +374,11 @@ final class Exchange implements OpenConnection.PendingRequest {
     return response;
   }
 
-  /** Sends the rest of an answer; the connection is free for the next request. */
+  /** Sends the rest of a response, which frees the connection for the next request. */
   void end(HttpServerResponse response, @Nullable Buffer content) {
-    tellIfSlow(response.getStatusCode());
+    logIfSlow(response.getStatusCode());
     settle(response.getStatusCode());
-    // A body that no one reads may have ended while the operation was at work.
+    // A body that nobody reads may have ended during the operation.
     if (received.hasUnread() && !request.isEnded()) {
       if (received.awaitsBytes()) {
         request.resume();
@@ -393,11 +401,11 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (isLast) {
       connection.close();
     }
-    // Requests that waited behind this one are being served by now.
+    // Requests that waited behind this one are already being served.
     connection.settled();
   }
 
-  /** An answer that sends itself to its end has done so; the connection is free. */
+  /** Completes a response that was sent piece by piece; the connection is free. */
   void sent() {
     leave();
     connection.answered(request);
@@ -407,13 +415,10 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  /**
-   * What sends itself to its end takes as long as its client does, and so does a body of bytes, or
-   * one that never comes: how long that is says nothing of the service.
-   */
-  private void tellIfSlow(int status) {
+  /** Logs a slow request. Excludes responses and bodies whose duration depends on the client. */
+  private void logIfSlow(int status) {
     if (!counted && !received.awaitsBytes() && status != TOO_SLOW) {
-      loop.edge().slowRequests().answered(told, status, loop.nanos() - enteredNanos);
+      loop.edge().slowRequests().answered(requestContext, status, loop.nanos() - enteredNanos);
     }
   }
 
@@ -422,20 +427,21 @@ final class Exchange implements OpenConnection.PendingRequest {
     leave();
   }
 
-  /** Counts the request out of those in flight, once. */
+  /** Removes the request from those in flight, once. */
   void leave() {
     if (!left) {
       left = true;
       loop.edge().metrics().left();
-      if (told.span().isRecorded()) {
-        RequestSpan.end(told, request.method(), status, isCutOff);
+      if (requestContext.span().isRecorded()) {
+        RequestSpan.end(requestContext, request.method(), status, isCutOff);
       }
     }
   }
 
-  /** Counts the answer in the metrics when it starts, once. */
+  /** Counts the response in the metrics when it starts, once. */
   void count(int answered) {
-    // The metrics keep the first; an answer that collapsed before it was sent is another by now.
+    // The metrics keep the first status; a response that failed before it was sent has another one
+    // by now.
     status = answered;
     if (counted) {
       return;
@@ -445,7 +451,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     series.answered(answered, loop.nanos() - enteredNanos);
   }
 
-  /** An answer that comes later is dropped. */
+  /** Drops later responses. */
   @Override
   public void abandon() {
     received.breakOff();

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reading the request headers that decide about an answer, RFC 9110. */
+/** Parses the request headers that affect a response, RFC 9110. */
 final class Headers {
   private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._:/=+-]{1,128}");
 
@@ -24,15 +24,17 @@ final class Headers {
 
   private Headers() {}
 
-  /** All X-Forwarded-For lines as one, for proxies may each add their own; null when none has. */
+  /**
+   * Joins all X-Forwarded-For lines, because each proxy may add its own; null if there are none.
+   */
   static @Nullable String forwardedFor(MultiMap headers) {
     return headers.contains(FORWARDED_FOR) ? String.join(",", headers.getAll(FORWARDED_FOR)) : null;
   }
 
   /**
-   * Whether all servers on the way agree where the body ends (RFC 9112, section 6.3): by chunks or
-   * by a length, not both. The decoder takes an unknown encoding for no body, and the body's bytes
-   * for the next request.
+   * Returns whether all servers on the way agree on the end of the body (RFC 9112, section 6.3): by
+   * chunks or by a length, not both. The decoder treats an unknown encoding as no body, and the
+   * body's bytes as the next request.
    */
   static boolean hasKnownFraming(MultiMap headers) {
     if (!headers.contains(HttpHeaders.TRANSFER_ENCODING)) {
@@ -44,20 +46,20 @@ final class Headers {
         && !headers.contains(HttpHeaders.CONTENT_LENGTH);
   }
 
-  /**
-   * Whether it is told what host is asked (RFC 9112, section 3.2): once, and by what may be one.
-   */
+  /** Returns whether the request has one valid Host header (RFC 9112, section 3.2). */
   static boolean hasOneHost(HttpServerRequest request) {
     return request.authority() != null && request.headers().getAll(HttpHeaders.HOST).size() == 1;
   }
 
-  /** Whether a Content-Length is over a bound. The decoder has seen that it is a number. */
+  /**
+   * Returns whether a Content-Length exceeds a limit. The decoder has checked that it is a number.
+   */
   static boolean isLonger(@Nullable String contentLength, int maxBytes) {
     return contentLength != null
         && (contentLength.length() > 18 || Long.parseLong(contentLength) > maxBytes);
   }
 
-  /** Whether an If-None-Match (section 13.1.2) names this strong validator. */
+  /** Returns whether an If-None-Match (section 13.1.2) contains this strong validator. */
   static boolean matches(String ifNoneMatch, String etag) {
     if (ifNoneMatch.equals(etag) || ifNoneMatch.trim().equals("*")) {
       return true;
@@ -72,9 +74,9 @@ final class Headers {
   }
 
   /**
-   * The media type an Accept header (section 12.5.1) prefers among those offered; null when it
-   * excludes them all. The most specific range decides about a type; of equal ones the first
-   * offered wins.
+   * Returns the offered media type that an Accept header (section 12.5.1) prefers; null if it
+   * excludes all. The most specific range decides about a type; of equal ones the first offered
+   * wins.
    */
   static @Nullable String preferred(@Nullable String accept, List<String> offered) {
     if (accept == null || accept.isBlank() || accept.equals("*/*")) {
@@ -94,9 +96,9 @@ final class Headers {
   }
 
   /**
-   * By what the client, or a proxy before the service, knows the request: its {@code X-Request-Id}.
-   * Null for none, and for one that is written another way than such ids are, so that nobody writes
-   * into the log what they like; and for one that has a secret of this service in it.
+   * Returns the request id of the client or of a proxy, its {@code X-Request-Id}. Null if there is
+   * none, or if it has characters or a length that ids do not have, so that nobody can write
+   * arbitrary text into the log, or if it contains a secret of this service.
    */
   static @Nullable String requestId(HttpServerRequest request) {
     String sent = request.getHeader(REQUEST_ID_NAME);
@@ -112,13 +114,13 @@ final class Headers {
     return false;
   }
 
-  /** What the client says of its trace, by its {@code traceparent}; null for nothing. */
+  /** Returns the client's trace context, its {@code traceparent}; null if there is none. */
   static @Nullable TraceParent traceParent(HttpServerRequest request) {
     String sent = request.getHeader(TRACE_NAME);
     return sent == null ? null : TraceParent.of(sent);
   }
 
-  /** Whether the client had rather be answered with a page than in JSON, as browsers do. */
+  /** Returns whether the client prefers a page to JSON, as browsers do. */
   static boolean prefersHtml(HttpServerRequest request) {
     String accept = request.getHeader(HttpHeaders.ACCEPT);
     return HTML.equals(preferred(accept, List.of(OperationContract.JSON, HTML)));
@@ -140,7 +142,7 @@ final class Headers {
     return weight;
   }
 
-  /** The weight of a range; one that cannot be read counts as 1, as if it were not there. */
+  /** Returns the weight of a range; a malformed one counts as 1, as if it were absent. */
   private static double quality(String[] parts) {
     for (int i = 1; i < parts.length; i++) {
       String parameter = parts[i].trim();
@@ -151,7 +153,7 @@ final class Headers {
     return 1;
   }
 
-  /** Whether an Accept-Encoding (section 12.5.3) names a content coding and does not refuse it. */
+  /** Returns whether an Accept-Encoding (section 12.5.3) accepts a content coding by name. */
   static boolean accepts(@Nullable String acceptEncoding, String coding) {
     if (acceptEncoding == null) {
       return false;
@@ -165,7 +167,7 @@ final class Headers {
     return false;
   }
 
-  /** Whether a Content-Type is this media type in UTF-8. */
+  /** Returns whether a Content-Type is this media type in UTF-8. */
   static boolean isInUtf8(@Nullable String contentType, String mediaType) {
     if (contentType == null) {
       return false;

@@ -24,19 +24,19 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body on its way in: pieces of the network are gathered into blocks, so that whoever hashes and
- * writes them is called a few thousand times a gigabyte and not a hundred thousand times. All of it
- * happens on the connection's event loop; memory is bounded by the blocks that wait, and over all
- * bodies by {@link ProcessLimits#blockBytes}, of which one organization has its share.
+ * An incoming body. It collects network buffers into blocks, so that hashing and writing take a few
+ * thousand calls per gigabyte and not a hundred thousand. Runs on the connection's event loop.
+ * Memory is bounded by the waiting blocks, and for all bodies by {@link ProcessLimits#blockBytes},
+ * of which one organization has its share.
  */
 final class InboundBody implements ByteSource {
-  /** Blocks a sink may have at a time: one at work, one ready, and two for the network's jitter. */
+  /** Blocks a sink may have at a time: one in progress, one ready, and two for network jitter. */
   static final int MAX_WAITING = 4;
 
-  /** What Vert.x and the decoder hold of a body that is paused: one read of the network, twice. */
+  /** Bytes that Vert.x and the decoder hold of a paused body: one network read, twice. */
   private static final int NETWORK_BYTES = 128 * 1024;
 
-  /** Most messages in JSON fit in one block. */
+  /** Most JSON messages fit in one block. */
   private static final int JSON_BLOCK_BYTES = 8_192;
 
   private static final long RETRY_ROOM_MILLIS = 2_000;
@@ -63,12 +63,12 @@ final class InboundBody implements ByteSource {
   private boolean isPaused;
   private final List<Limit.Place> held = new ArrayList<>();
 
-  /** Two blocks are sure, one at work and one being filled; more only where there is room. */
+  /** Two blocks are guaranteed, one in progress and one being filled; more if there is room. */
   private int mayWait = 1;
 
   /**
-   * @param owner whose share of the memory for bodies it uses
-   * @param ended called once the body has arrived in full
+   * @param owner the owner whose share of the memory for bodies it uses
+   * @param ended called after the whole body has arrived
    */
   InboundBody(
       HttpServerRequest request,
@@ -89,7 +89,7 @@ final class InboundBody implements ByteSource {
   public OptionalLong length() {
     String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     if (length != null) {
-      // The decoder has seen that it is a number; one that no long holds is over every limit.
+      // The decoder has checked that it is a number; one beyond a long exceeds every limit.
       return OptionalLong.of(length.length() > 18 ? Long.MAX_VALUE : Long.parseLong(length));
     }
     return request.headers().contains(HttpHeaders.TRANSFER_ENCODING)
@@ -104,7 +104,7 @@ final class InboundBody implements ByteSource {
 
   @Override
   public void requireSender() {
-    if (failure instanceof ClientGone gone) {
+    if (failure instanceof ClientDisconnectedException gone) {
       throw gone;
     }
   }
@@ -145,8 +145,8 @@ final class InboundBody implements ByteSource {
   }
 
   /**
-   * Reads a body that must be JSON in UTF-8, and no longer than so many bytes, into a buffer that
-   * grows by doubling.
+   * Reads a body that must be JSON in UTF-8 of at most {@code maxBytes} into a buffer that grows by
+   * doubling.
    *
    * <p>Fails with {@code unsupported-media-type}, {@code too-large}, or as {@link #read}.
    */
@@ -182,10 +182,10 @@ final class InboundBody implements ByteSource {
   }
 
   private ApiError noRoom() {
-    loop.edge().occupancy().turnsAway();
+    loop.edge().occupancy().recordRejection();
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "there is no room for more of your bodies on their way in",
+        "too many incoming bodies of this organization; try again",
         RETRY_ROOM_MILLIS);
   }
 
@@ -233,7 +233,7 @@ final class InboundBody implements ByteSource {
       taken = Future.failedFuture(refused);
     }
     if (taken.failed() && failure == null) {
-      // Not by way of the loop's queue: the rest of this piece is not to be handed over.
+      // Not through the loop's queue, because the rest of this piece must not be handed over.
       failure = taken.cause();
     }
     taken.onComplete(outcome -> loop.later(() -> taken(full, length, outcome.cause())));
@@ -255,15 +255,15 @@ final class InboundBody implements ByteSource {
     settle();
   }
 
-  /** No more of it will come: the client is gone, or was too slow. */
+  /** Ends the body because its client disconnected or was too slow. */
   void broken() {
     if (!isEnded && failure == null) {
       if (filled > 0 && waiting < MAX_WAITING) {
-        // What has arrived is kept, by those who can go on from there.
+        // Hands over the bytes that have arrived, because the client may resume after them.
         handOver();
       }
       if (failure == null) {
-        failure = new ClientGone();
+        failure = new ClientDisconnectedException();
       }
       settle();
     }
@@ -283,7 +283,7 @@ final class InboundBody implements ByteSource {
   }
 
   private boolean hold(long bytes) {
-    Optional<Limit.Place> taken = loop.edge().occupancy().takeBlock(owner, bytes);
+    Optional<Limit.Place> taken = loop.edge().occupancy().reserveBlock(owner, bytes);
     taken.ifPresent(held::add);
     return taken.isPresent();
   }
@@ -293,12 +293,12 @@ final class InboundBody implements ByteSource {
     held.clear();
   }
 
-  /** The client left before its body ended. */
-  static final class ClientGone extends RuntimeException {
+  /** The client disconnected before its body ended. */
+  static final class ClientDisconnectedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    ClientGone() {
-      super("the client left before the body ended", null, false, false);
+    ClientDisconnectedException() {
+      super("the client disconnected before the body ended", null, false, false);
     }
   }
 }

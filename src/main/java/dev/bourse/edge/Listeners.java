@@ -12,17 +12,17 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The sockets on which connections arrive, known from those that have. They are closed before the
- * server is: a server that is being closed still accepts for a moment, has nobody to give the
- * connection to, and breaks it off with the request that it brought.
+ * The listening sockets, which are known from their connections. They are closed before the server,
+ * because a closing server still accepts for a moment and then drops the connection together with
+ * its request.
  */
 final class Listeners {
-  /** How many connections may wait to be taken: two seconds of five hundred each. */
+  /** Connections that may wait to be accepted: two seconds of five hundred each. */
   static final int BACKLOG = 1_024;
 
   private final Set<Channel> listening = ConcurrentHashMap.newKeySet();
 
-  /** A connection has arrived. */
+  /** Records the listening socket of a connection. */
   void arrived(HttpConnection http) {
     if (http instanceof ConnectionBase base) {
       Channel parent = base.channelHandlerContext().channel().parent();
@@ -32,14 +32,14 @@ final class Listeners {
     }
   }
 
-  /** Has whoever connects from now on be refused, so that a proxy asks another process. */
+  /** Closes the sockets, so that new connections are refused and a proxy uses another process. */
   Future<Void> close() {
     return Future.all(listening.stream().map(Listeners::close).toList()).mapEmpty();
   }
 
   /**
-   * A socket that a selector knows is closed by the system only with the selector's next look, and
-   * whoever connects before it is reset. So it is taken from the selector first.
+   * Closes a socket. The system closes a socket of a selector only at the selector's next poll and
+   * resets connections that arrive before it, so the socket is removed from the selector first.
    */
   private static Future<Void> close(Channel channel) {
     Promise<Void> done = Promise.promise();
@@ -49,12 +49,14 @@ final class Listeners {
     return done.future();
   }
 
-  /** Runs what is due at once, which an event loop does not do before its selector has looked. */
+  /**
+   * Runs a task after the selector's next poll, which the event loop does not wait for by itself.
+   */
   private static void afterNextLook(Channel channel, Runnable work) {
     try {
       channel.eventLoop().schedule(work, 0, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException stopped) {
-      // It looks no more.
+      // The selector has stopped.
       work.run();
     }
   }
@@ -68,13 +70,13 @@ final class Listeners {
   }
 
   /**
-   * Takes the connections that the system has accepted and nobody has taken yet. It would reset
-   * them with the socket, and a proxy that has sent a POST does not send it to another process.
+   * Accepts the connections that the system has queued. It would reset them with the socket, and a
+   * proxy does not send a POST again to another process.
    */
   private static void takeWaiting(Channel channel) {
     if (channel.unsafe() instanceof AbstractNioChannel.NioUnsafe socket) {
-      // Netty reads no more for a while once a connection could not be taken, for want of files,
-      // say.
+      // After a connection could not be accepted, for example for lack of file descriptors, Netty
+      // pauses reading.
       for (int i = 0; i < BACKLOG && channel.isOpen() && channel.config().isAutoRead(); i++) {
         socket.read();
       }

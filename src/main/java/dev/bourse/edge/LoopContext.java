@@ -14,7 +14,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
-/** What the requests of one event loop share. */
+/** State shared by the requests of one event loop. */
 final class LoopContext {
   private final Edge edge;
   private final Context context;
@@ -45,12 +45,12 @@ final class LoopContext {
     return edge;
   }
 
-  /** Runs something on this loop after what it is doing now; may be called from any thread. */
+  /** Runs a task on this loop after its current one; may be called from any thread. */
   void later(Runnable action) {
     context.runOnContext(turn -> action.run());
   }
 
-  /** Once a second: closes late connections and renews the Date header. */
+  /** Once a second, closes slow connections and renews the Date header. */
   void sweep() {
     date = now();
     connections.sweep();
@@ -69,7 +69,7 @@ final class LoopContext {
             ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC))));
   }
 
-  /** Whose budget a request is on by its address. */
+  /** Returns the budget key of a request's client address. */
   String clientKey(OpenConnection connection, HttpServerRequest request) {
     return edge.clientAddress()
         .key(
@@ -77,12 +77,12 @@ final class LoopContext {
             connection.mayForward() ? Headers.forwardedFor(request.headers()) : null);
   }
 
-  /** Whether pages of any origin may read what is answered there. */
+  /** Returns whether pages of any origin may read the responses of a path. */
   boolean isOpen(@Nullable String path) {
     return path != null && openPaths.has(path);
   }
 
-  /** Whether the host that serves published bytes alone is asked. */
+  /** Returns whether the request is for the host that serves published bytes only. */
   boolean isAtContentHost(HttpServerRequest request) {
     String contentHost = edge.config().contentHost();
     return !contentHost.isEmpty()
@@ -90,7 +90,7 @@ final class LoopContext {
         && contentHost.equals(BaseUrl.host(request.authority().host()));
   }
 
-  /** Whether that host serves a path. */
+  /** Returns whether that host serves a path. */
   boolean isContent(String path) {
     return contentPaths.has(path);
   }
@@ -99,7 +99,7 @@ final class LoopContext {
     return streams;
   }
 
-  /** Whether the caller of a request would still be let in. */
+  /** Returns whether the caller of a request is still valid. */
   boolean isStillKnown(HttpServerRequest request) {
     try {
       edge.authenticator().authenticate(request.getHeader(HttpHeaders.AUTHORIZATION));

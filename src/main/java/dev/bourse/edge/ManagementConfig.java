@@ -14,12 +14,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where health and metrics are served, and to whom.
+ * The configuration of the port for health and metrics.
  *
  * @param host the address to listen on
  * @param port 0 for a free one
- * @param digests of the tokens that may read metrics; none when it takes no token
- * @param tls how it speaks TLS and whose certificates may read metrics, too; empty for plain HTTP
+ * @param digests the digests of the tokens that may read metrics; empty if it accepts no token
+ * @param tls its TLS configuration and the authorities whose certificates may read metrics; empty
+ *     for plain HTTP
  */
 public record ManagementConfig(
     String host, int port, List<byte[]> digests, Optional<TlsConfig> tls) {
@@ -29,10 +30,10 @@ public record ManagementConfig(
   private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|::1");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.:-]{1,253}");
 
-  /** What fits a header; shorter ones could be guessed. */
+  /** Characters that fit a header; shorter tokens could be guessed. */
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]{16,512}");
 
-  /** Two while they change; more would mean that a change was never finished. */
+  /** Two during a rotation; more would mean that a rotation was never finished. */
   private static final int MOST_TOKENS = 4;
 
   private static final String SCHEME = "Bearer ";
@@ -41,17 +42,17 @@ public record ManagementConfig(
     digests = List.copyOf(digests);
   }
 
-  /** On this machine alone, to everybody on it. */
+  /** Returns a configuration for this machine only, without authentication. */
   public static ManagementConfig onLoopback(int port) {
     return new ManagementConfig(LOOPBACK_ADDRESS, port, List.of(), Optional.empty());
   }
 
   /**
-   * Maps settings {@code management.*}. Reads the file of tokens. Faults are recorded in the
-   * settings and never show a token.
+   * Reads settings {@code management.*} and the file of tokens. Records faults in the settings;
+   * they never contain a token.
    *
-   * @param usualPort without a setting
-   * @param api how the API's port speaks TLS
+   * @param usualPort the default port
+   * @param api the TLS configuration of the API's port
    */
   public static ManagementConfig from(Settings settings, int usualPort, Optional<TlsConfig> api) {
     Optional<TlsConfig> tls = TlsConfig.ofManagement(settings, api);
@@ -103,7 +104,7 @@ public record ManagementConfig(
     return Digests.sha256(token.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** What is to be sent along to read metrics, for whoever is refused. */
+  /** Describes the credentials that may read metrics, for an error response. */
   String accepted() {
     String token = "Authorization: Bearer TOKEN of " + TOKEN_FILE;
     String certificate =
@@ -112,10 +113,10 @@ public record ManagementConfig(
   }
 
   /**
-   * Whether metrics may be read with this header. Takes as long whatever was sent is like: digests
-   * are compared, all of them and each to its end.
+   * Returns whether metrics may be read with this header. The duration does not depend on the
+   * header, because all digests are compared to their end.
    *
-   * @param hasCertificate whether the connection showed a certificate that was verified
+   * @param hasCertificate whether the connection has a verified certificate
    */
   boolean mayRead(@Nullable String authorization, boolean hasCertificate) {
     if (hasCertificate || (digests.isEmpty() && tls.isEmpty())) {

@@ -29,14 +29,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operators' own port: {@code /livez}, {@code /readyz} and {@code /metrics} in Prometheus' text
- * format. Probes are open to whoever reaches it, for a kubelet has no credentials; metrics are too
- * on this machine, and take a token or a client certificate elsewhere.
+ * The operators' port: {@code /livez}, {@code /readyz} and {@code /metrics} in the Prometheus text
+ * format. Probes need no credentials, because a kubelet has none. Metrics need none on this
+ * machine, and a token or a client certificate elsewhere.
  */
 public final class ManagementVerticle extends AbstractVerticle {
   private static final int MAX_CONNECTIONS = 64;
 
-  /** Of those that are not connections yet as many; the rest of these limits is not used. */
+  /** As many handshakes as connections; the other limits are not used. */
   private static final EdgeLimits HANDSHAKES =
       EdgeLimits.in(new ProcessLimits(MAX_CONNECTIONS, Integer.MAX_VALUE, 1, 1, 1, 1));
 
@@ -54,7 +54,7 @@ public final class ManagementVerticle extends AbstractVerticle {
   private volatile int actualPort;
 
   /**
-   * @param clock tells which certificates have ended
+   * @param clock shows which certificates have expired
    */
   public ManagementVerticle(
       ManagementConfig config, Readiness readiness, Signals signals, Clock clock) {
@@ -64,14 +64,14 @@ public final class ManagementVerticle extends AbstractVerticle {
     this.signals = signals;
   }
 
-  /** The port in use; 0 before it listens. */
+  /** Returns the port in use; 0 before it listens. */
   public int actualPort() {
     return actualPort;
   }
 
   /**
-   * Looks whether the files of its certificate or of clients' authorities have changed, and takes
-   * what they hold for new connections.
+   * Checks whether the files of its certificate or of clients' authorities have changed, and uses
+   * the new ones for new connections.
    */
   public Future<Boolean> renewCertificate() {
     Renewal renewing = renewal;
@@ -118,9 +118,9 @@ public final class ManagementVerticle extends AbstractVerticle {
     (open == null ? Future.<Void>succeededFuture() : open.close()).onComplete(stopped);
   }
 
-  /** Enough for a few monitors; beyond it the connection that was opened first is closed. */
+  /** Allows enough connections for a few monitors; beyond that, closes the oldest one. */
   private void opened(HttpConnection connection) {
-    handshakes.shaken(connection);
+    handshakes.handshakeFinished(connection);
     connections.add(connection);
     connection.closeHandler(gone -> connections.remove(connection));
     if (connections.size() > MAX_CONNECTIONS) {
@@ -162,7 +162,7 @@ public final class ManagementVerticle extends AbstractVerticle {
           request, 401, "text/plain", Buffer.buffer("/metrics takes " + config.accepted() + "\n"));
       return;
     }
-    // Readings may be slow and the text long: neither belongs on the event loop.
+    // Collecting metrics may be slow and the text long, so both run off the event loop.
     vertx
         .executeBlocking(() -> Buffer.buffer(signals.print()), false)
         .onSuccess(text -> answer(request, 200, Signals.CONTENT_TYPE, text))

@@ -3,9 +3,9 @@ package dev.bourse.edge;
 import io.vertx.core.Future;
 
 /**
- * What one operation of a contract does, once its caller is known and its input is valid. Runs on
- * an event loop. Refuses by throwing, or failing the future with, an {@link
- * dev.bourse.core.ApiError}.
+ * The handler of a contract's operation, called with an authenticated caller and valid input. Runs
+ * on an event loop. Rejects a call by throwing an {@link dev.bourse.core.ApiError} or failing the
+ * future with one.
  */
 @FunctionalInterface
 public interface Operation {

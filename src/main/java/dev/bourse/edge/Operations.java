@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The operations of the running service, by operationId. */
+/** The handlers of the service's operations, by operationId. */
 public final class Operations {
-  /** Shows a refusal to a person. Called on event loops, so it must not block. */
+  /** Renders errors as pages. Called on event loops, so it must not block. */
   @FunctionalInterface
   public interface ErrorPages {
-    /** The page of a refusal, with the refusal's status and its {@code Retry-After}, if any. */
+    /** Returns the page of an error, with its status and its {@code Retry-After}, if any. */
     Answer.Page render(ApiError refusal);
   }
 
@@ -32,7 +32,7 @@ public final class Operations {
   private BiFunction<Principal, String, Future<Void>> authority =
       (caller, operationId) -> Future.succeededFuture();
 
-  /** Binds an operation; each operationId once. */
+  /** Binds a handler; each operationId once. */
   public Operations bind(String operationId, Operation operation) {
     if (byId.putIfAbsent(operationId, operation) != null) {
       throw new IllegalStateException("operation " + operationId + " is bound twice");
@@ -40,13 +40,13 @@ public final class Operations {
     return this;
   }
 
-  /** Binds an operation that is answered 200 with its result in JSON. */
+  /** Binds a handler whose result is sent as JSON with 200. */
   public <T> Operations ok(
       String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
     return bind(operationId, call -> work.apply(call).map(done -> Answer.ok(json.apply(done))));
   }
 
-  /** Binds an operation that is answered 201 with what it made, in JSON. */
+  /** Binds a handler whose result is sent as JSON with 201. */
   public <T> Operations created(
       String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
     return bind(
@@ -54,8 +54,8 @@ public final class Operations {
   }
 
   /**
-   * Lets requests pass, or refuses them by throwing, before anything but their head is read: what a
-   * caller is held back from costs no parsing.
+   * Sets a gate that may reject requests by throwing, before their body is read, so that a rejected
+   * request costs no parsing.
    */
   public Operations guard(String operationId, Consumer<Call> gate) {
     gates.put(operationId, gate);
@@ -67,9 +67,9 @@ public final class Operations {
   }
 
   /**
-   * Holds callers back from every operation that takes a scope by which authority is created.
+   * Restricts every operation with a scope that creates authority.
    *
-   * @param rule fails with the refusal, given the caller and the operation
+   * @param rule fails with the error, given the caller and the operation
    */
   public Operations holdAuthority(BiFunction<Principal, String, Future<Void>> rule) {
     authority = rule;
@@ -77,17 +77,17 @@ public final class Operations {
   }
 
   /**
-   * Prepares for requests that name a cluster, in the path, the query, the body or by the caller's
-   * binding. The operation begins once that has completed, on the request's context.
+   * Prepares requests that name a cluster, in the path, the query, the body or by the caller's
+   * binding. The operation runs after that has completed, on the request's context.
    *
-   * @param rule given the cluster's name
+   * @param rule receives the cluster's name
    */
   public Operations meetClusters(Function<String, Future<Void>> rule) {
     meeting = rule;
     return this;
   }
 
-  /** Completes when the operation can begin. */
+  /** Completes when the operation can start. */
   Future<Void> prepare(ReceivedRequest call) {
     Future<Void> ready = Future.succeededFuture();
     for (String cluster : call.clusters()) {
@@ -97,13 +97,13 @@ public final class Operations {
     return ready;
   }
 
-  /** The operation, held back from callers that may not create authority. */
+  /** Returns the operation, restricted to callers that may create authority. */
   Operation withAuthority(String operationId, Operation operation) {
     return call ->
         authority.apply(call.principal(), operationId).compose(passed -> operation.handle(call));
   }
 
-  /** Takes the cookies of these sessions where a contract names their scheme. */
+  /** Accepts the cookies of these sessions where a contract names their scheme. */
   public Operations admit(SessionAuthenticator authenticator) {
     sessions.add(authenticator);
     return this;
@@ -113,7 +113,7 @@ public final class Operations {
     return List.copyOf(sessions);
   }
 
-  /** Shows the refusals of operations marked {@code x-errors: page}; without it they are JSON. */
+  /** Renders errors of operations marked {@code x-errors: page}; without it they are JSON. */
   public Operations showErrors(ErrorPages renderer) {
     errorPages = renderer;
     return this;

@@ -10,9 +10,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which web pages may send messages: this service's own. A page of another site could otherwise
- * reach a service on the reader's machine by a name of its own (DNS rebinding). On a service that
- * is known by a loopback address, so are pages on any port there.
+ * Restricts messages from web pages to this service's own pages. Otherwise a page of another site
+ * could reach a service on the reader's machine through a name of its own (DNS rebinding). If the
+ * service's address is a loopback address, pages on any port of it are accepted.
  */
 final class Origins {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
@@ -20,9 +20,9 @@ final class Origins {
   private Origins() {}
 
   /**
-   * Accepts a request that no page, or one of this service, has made.
+   * Accepts a request without an origin or from a page of this service.
    *
-   * @throws ApiError {@code forbidden} for any other
+   * @throws ApiError {@code forbidden} for other origins
    */
   static void check(@Nullable String origin, String baseUrl) {
     if (origin != null && !isOwn(origin, baseUrl)) {
@@ -30,7 +30,7 @@ final class Origins {
     }
   }
 
-  /** The refusal of a page of another origin. */
+  /** Returns the error for a page of another origin. */
   static ApiError foreign(String origin, String baseUrl) {
     return ApiError.of(
         ErrorCode.FORBIDDEN,

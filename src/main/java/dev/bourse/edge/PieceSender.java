@@ -12,9 +12,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending of one long answer. A piece is asked for when the one before is with the operating
- * system, so one is in memory at a time, and a client that stops taking them is one that {@link
- * Connections} ends.
+ * Sends one long response. It requests a piece after the operating system has taken the previous
+ * one, so one piece is in memory at a time. {@link Connections} disconnects a client that stops
+ * taking them.
  */
 final class PieceSender {
   private final Exchange exchange;
@@ -28,7 +28,7 @@ final class PieceSender {
     this.pieces = pieces;
   }
 
-  /** Asks for the next piece; for the first one, too. */
+  /** Requests the next piece, including the first. */
   void ask() {
     Future<Optional<Buffer>> asked;
     try {
@@ -36,8 +36,8 @@ final class PieceSender {
     } catch (Throwable fault) {
       asked = Future.failedFuture(fault);
     }
-    // By way of the queue: back on this loop, never deeper in its stack however many pieces are
-    // ready at once, and other connections get their turn in between.
+    // Through the queue, so that ready pieces do not deepen the stack and other connections get a
+    // turn in between.
     asked.onComplete(next -> exchange.later(() -> take(next)));
   }
 
@@ -54,7 +54,7 @@ final class PieceSender {
     }
   }
 
-  /** A fault before the first piece is still answered as an error. */
+  /** Starts the response. A fault before the first piece is answered as an error. */
   private void begin(AsyncResult<Optional<Buffer>> first) {
     if (first.failed()) {
       exchange.fail(first.cause());
@@ -69,7 +69,7 @@ final class PieceSender {
       exchange.end(begun, null);
       return;
     }
-    // This has no effect on HTTP/1.0, which has no chunks.
+    // Has no effect on HTTP/1.0, which has no chunks.
     begun.setChunked(true);
     send(begun, first.result().get());
   }
@@ -89,12 +89,12 @@ final class PieceSender {
   private void finish(HttpServerResponse begun) {
     exchange.end(begun, null);
     if (exchange.request().version() == HttpVersion.HTTP_1_0) {
-      // The end of the connection is all that tells the end of the answer.
+      // The end of the connection is the only mark of the response's end.
       connection.close();
     }
   }
 
-  /** Ends the connection in the midst of the answer, so that the client sees it is not whole. */
+  /** Closes the connection within the response, so that the client sees that it is incomplete. */
   private void cut(HttpServerResponse begun, Throwable fault) {
     exchange.cutOff(begun.getStatusCode(), fault);
     connection.close();

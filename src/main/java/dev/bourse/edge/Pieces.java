@@ -5,11 +5,11 @@ import io.vertx.core.buffer.Buffer;
 import java.util.Optional;
 
 /**
- * A long answer, a piece at a time: the next is asked for once the client has taken the one before,
- * so that memory holds one piece whatever the length, and nothing is read for a client that left.
+ * A long response in pieces. The next piece is requested after the client has taken the previous
+ * one, so memory holds one piece at any length, and a disconnected client causes no reads.
  */
 @FunctionalInterface
 public interface Pieces {
-  /** The next piece, never an empty buffer; empty after the last. Tens of kilobytes are best. */
+  /** Returns the next piece, which is not empty, of tens of kilobytes; empty after the last. */
   Future<Optional<Buffer>> next();
 }

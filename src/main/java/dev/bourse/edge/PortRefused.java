@@ -2,7 +2,9 @@ package dev.bourse.edge;
 
 import java.io.IOException;
 
-/** A port cannot be listened on: another program has it, or this one may not. */
+/**
+ * The service cannot listen on a port: another program uses it, or the process lacks permission.
+ */
 public final class PortRefused extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -9,15 +9,15 @@ import java.nio.channels.WritableByteChannel;
 import java.util.function.LongConsumer;
 
 /**
- * A file that tells when the operating system took some of it to send. Without it a client that
- * stopped reading in the midst of a large file looks like one that reads it slowly.
+ * A file that reports the bytes that the operating system takes to send. Without that, a client
+ * that stopped reading a large file looks like one that reads slowly.
  */
 final class ProgressChannel extends FileChannel {
   private final FileChannel file;
   private final LongConsumer moved;
 
   /**
-   * @param moved told on the event loop how many bytes a client took, each time it did
+   * @param moved called on the event loop with the number of bytes that a client took
    */
   ProgressChannel(FileChannel file, LongConsumer moved) {
     this.file = file;
@@ -110,11 +110,11 @@ final class ProgressChannel extends FileChannel {
     throw readOnly();
   }
 
-  /** The file belongs to whoever opened it, who closes it. */
+  /** Does nothing: the code that opened the file closes it. */
   @Override
   protected void implCloseChannel() {}
 
   private static UnsupportedOperationException readOnly() {
-    return new UnsupportedOperationException("the file is only read here");
+    return new UnsupportedOperationException("this channel is read-only");
   }
 }

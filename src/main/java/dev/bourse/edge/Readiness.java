@@ -3,41 +3,39 @@ package dev.bourse.edge;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Whether the service takes requests now: false until it has started and once it stops. */
+/** Whether the service takes requests: false until it has started and after it begins to stop. */
 public final class Readiness {
   private volatile boolean ready;
   private volatile String served = "";
   private volatile Supplier<Optional<String>> fault = Optional::empty;
 
-  /**
-   * Tells what is served, for whoever asks whether it is: the version of the program and the like.
-   */
+  /** Sets the description of the service, for example its version, for readiness probes. */
   public void describe(String description) {
     served = description;
   }
 
-  /** What is served; empty while nobody has said. */
+  /** Returns the description; empty if none was set. */
   String served() {
     return served;
   }
 
-  /** Tells load balancers to send requests, or to send no more. */
+  /** Reports to load balancers whether to send requests. */
   public void set(boolean nowReady) {
     ready = nowReady;
   }
 
   /**
-   * Has it depend on something that comes and goes.
+   * Makes readiness depend on changing conditions.
    *
-   * @param faults why requests had better go elsewhere; empty while they need not
+   * @param faults returns why requests should go elsewhere; empty if they may come
    */
   public void dependOn(Supplier<Optional<String>> faults) {
     fault = faults;
   }
 
-  /** Why requests had better go elsewhere; empty when they may come. */
+  /** Returns why requests should go elsewhere; empty if they may come. */
   Optional<String> unready() {
-    return ready ? fault.get() : Optional.of("it starts or stops");
+    return ready ? fault.get() : Optional.of("the service is starting or stopping");
   }
 
   public boolean isReady() {

@@ -28,20 +28,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was read of one request, as the operation is handed it: filled in on its way from the wire,
- * by {@link RequestPipeline}, on the event loop of its connection.
+ * The parsed request, as the operation receives it. {@link RequestPipeline} fills it in step by
+ * step, on the event loop of its connection.
  */
 final class ReceivedRequest implements Call {
-  /** How contracts name the cluster that an operation is about. */
+  /** The contracts' name of the cluster that an operation is about. */
   private static final String CLUSTER = "cluster";
 
-  /** The same in paths and queries; the other is of the Kubernetes surface. */
+  /** Names of the cluster in paths and queries; the second is used by the Kubernetes API. */
   private static final List<String> CLUSTER_PARAMETERS = List.of(CLUSTER, "name");
 
   private final HttpServerRequest request;
   private final LoopContext loop;
   private final OpenConnection connection;
-  private final RequestContext told;
+  private final RequestContext requestContext;
   private @Nullable Caller caller;
   private @Nullable SignedIn session;
   private @Nullable ConsumptionProbe budget;
@@ -54,9 +54,12 @@ final class ReceivedRequest implements Call {
   private Runnable departure = () -> {};
 
   ReceivedRequest(
-      HttpServerRequest request, LoopContext loop, OpenConnection connection, RequestContext told) {
+      HttpServerRequest request,
+      LoopContext loop,
+      OpenConnection connection,
+      RequestContext requestContext) {
     this.request = request;
-    this.told = told;
+    this.requestContext = requestContext;
     this.loop = loop;
     this.connection = connection;
     this.unread = announcesBody(request);
@@ -68,46 +71,49 @@ final class ReceivedRequest implements Call {
     return length == null ? headers.contains(HttpHeaders.TRANSFER_ENCODING) : !length.equals("0");
   }
 
-  /** Refuses an API token that comes without the client certificate that it has to come with. */
+  /** Rejects an API token without the client certificate that it requires. */
   void passCertificateGate(@Nullable String authorization) {
     loop.edge().certificates().pass(connection, authorization);
   }
 
   @Override
-  public void demandCertificate() {
+  public void requireCertificate() {
     loop.edge().certificates().passAgent(connection);
   }
 
-  /** Whether there is a body of which some was not read. */
+  /** Returns whether a part of the body is unread. */
   boolean hasUnread() {
     return unread;
   }
 
   /**
-   * It is known who calls.
+   * Sets the authenticated caller.
    *
-   * @param with the session that let the request in; null when a token did
-   * @param left what the caller's budget has left; null when nothing is counted
+   * @param with the caller's session; null if the caller used a token
+   * @param left the rest of the caller's budget; null if there is no budget
    */
   void admit(Caller admitted, @Nullable SignedIn with, @Nullable ConsumptionProbe left) {
     caller = admitted;
     if (admitted instanceof Principal principal) {
-      told.setOrg(principal.org().orgId());
+      requestContext.setOrg(principal.org().orgId());
     }
     session = with;
     budget = left;
-    told.setStanding(
+    requestContext.setStanding(
         with == null
             ? new TokenStanding(admitted.actor(), loop.edge().authenticator(), authorization())
             : new SessionStanding(
-                with.id(), admitted.actor(), loop.edge().sessions()::listInForce, told::nanos));
+                with.id(),
+                admitted.actor(),
+                loop.edge().sessions()::listInForce,
+                requestContext::nanos));
   }
 
   private @Nullable String authorization() {
     return request.getHeader(HttpHeaders.AUTHORIZATION);
   }
 
-  /** Whether the token that let a request in is in force still. */
+  /** Whether the token of a request is still valid. */
   private record TokenStanding(
       String actor, Authenticator authenticator, @Nullable String authorization)
       implements RequestContext.Standing {
@@ -117,22 +123,22 @@ final class ReceivedRequest implements Call {
     }
   }
 
-  /** The session that let the request in; null when a token did. */
+  /** Returns the caller's session; null if the caller used a token. */
   @Nullable SignedIn session() {
     return session;
   }
 
-  /** Whether a member calls, in person or by an application. */
+  /** Returns whether a member calls, in person or through an application. */
   boolean isMembers() {
     return caller instanceof Principal principal && principal.member() != null;
   }
 
-  /** Who calls, of an operation that takes a credential. */
+  /** Returns the caller of an operation that takes a credential. */
   Caller caller() {
     return Objects.requireNonNull(caller, "the operation takes no credential");
   }
 
-  /** What the caller's budget had left; null when nothing is counted. */
+  /** Returns the rest of the caller's budget; null if there is no budget. */
   @Nullable ConsumptionProbe budget() {
     return budget;
   }
@@ -147,15 +153,15 @@ final class ReceivedRequest implements Call {
   }
 
   /**
-   * Collects the body, then goes on with it; refuses one that is too long.
+   * Collects the body, then continues with it; rejects one that is too long.
    *
-   * @param isDone whether the request is answered: nothing happens any more
+   * @param isDone returns whether the request is answered, after which nothing happens
    */
   void readBody(
       int maxBytes, BooleanSupplier isDone, Consumer<ApiError> refuse, Consumer<byte[]> then) {
     Buffer collected = Buffer.buffer();
     connection.bodyBegins();
-    long begun = told.nanos();
+    long begun = requestContext.nanos();
     request.handler(
         piece -> {
           if (isDone.getAsBoolean()) {
@@ -166,7 +172,7 @@ final class ReceivedRequest implements Call {
             return;
           }
           try {
-            loop.connections().gathers(connection, piece.length());
+            loop.connections().reserveBody(connection, piece.length());
           } catch (ApiError noRoom) {
             refuse.accept(noRoom);
             return;
@@ -179,7 +185,7 @@ final class ReceivedRequest implements Call {
           unread = false;
           if (!isDone.getAsBoolean()) {
             connection.bodyEnds();
-            told.recordWait(RequestContext.Wait.BODY, begun);
+            requestContext.recordWait(RequestContext.Wait.BODY, begun);
             then.accept(collected.getBytes());
           }
         });
@@ -189,7 +195,7 @@ final class ReceivedRequest implements Call {
     return ApiError.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
   }
 
-  /** The body is bytes, which the operation reads when it is ready for them. */
+  /** Prepares a body of bytes, which the operation reads when it is ready. */
   void expectBytes() {
     inbound =
         new InboundBody(
@@ -200,19 +206,19 @@ final class ReceivedRequest implements Call {
             () -> unread = false);
   }
 
-  /** Whether the body is bytes, of which nothing is lost before the operation reads them. */
+  /** Returns whether the body is bytes that wait for the operation to read them. */
   boolean awaitsBytes() {
     return inbound != null;
   }
 
-  /** No more of the body will come. */
+  /** Ends the body early. */
   void breakOff() {
     if (inbound != null) {
       inbound.broken();
     }
   }
 
-  /** The client went away before it was answered. */
+  /** Records that the client disconnected before the response. */
   void gone() {
     isGone = true;
     departure.run();
@@ -290,7 +296,7 @@ final class ReceivedRequest implements Call {
     return Optional.ofNullable((String) parameters.get(parameter));
   }
 
-  /** The names of clusters that it may be about. */
+  /** Returns the names of clusters that the request may be about. */
   List<String> clusters() {
     List<String> names = new ArrayList<>(1);
     for (String parameter : CLUSTER_PARAMETERS) {

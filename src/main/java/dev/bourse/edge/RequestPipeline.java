@@ -26,8 +26,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a routed request passes before its operation is carried out, in the order that contracts
- * tell: caller, scope, token budget, media type, body, input.
+ * Checks a routed request before its operation runs, in the order of the contracts: caller, scope,
+ * token budget, media type, body, input.
  */
 final class RequestPipeline {
   private final Edge edge;
@@ -54,7 +54,7 @@ final class RequestPipeline {
               ? meter(caller(exchange, endpoint), null)
               : session.compose(found -> meter(found.caller(), found)));
     } catch (Throwable e) {
-      // An Error, too, is answered: a stack that a caller's input overflowed is whole again here.
+      // An Error is answered too: after an input overflowed the stack, the stack is intact here.
       exchange.fail(e);
     }
   }
@@ -78,8 +78,8 @@ final class RequestPipeline {
       return "the token is for another resource";
     }
     return """
-    this is an %s token, which the HTTP interface takes; members sign in here with OAuth, \
-    which the header WWW-Authenticate leads to\
+    this is an %s token, which only the HTTP interface accepts; members sign in here with OAuth, \
+    which the header WWW-Authenticate describes\
     """
         .formatted(caller instanceof Operator ? "operator's" : "organization's API");
   }
@@ -87,8 +87,8 @@ final class RequestPipeline {
   /**
    * A caller whose request was counted.
    *
-   * @param session that let it in; null when a token did
-   * @param left what the caller's budget has left; null when nothing is counted
+   * @param session the caller's session; null if the caller used a token
+   * @param left the rest of the caller's budget; null if there is no budget
    */
   private record Metered(
       Caller caller, @Nullable SignedIn session, @Nullable ConsumptionProbe left) {}
@@ -103,13 +103,15 @@ final class RequestPipeline {
             .map(left -> new Metered(caller, session, left));
   }
 
-  /** Goes on once the caller and what it has left are known, on the connection's event loop. */
+  /**
+   * Continues on the connection's event loop when the caller and the rest of its budget are known.
+   */
   private void admit(Exchange exchange, Endpoint endpoint, Future<Metered> metering) {
     if (metering.succeeded()) {
       admit(exchange, endpoint, metering.result());
       return;
     }
-    // Until then nobody takes the bytes of a body that arrives.
+    // Until then, an arriving body is not read.
     boolean sendsBody = exchange.received().hasUnread();
     if (sendsBody) {
       exchange.request().pause();
@@ -130,7 +132,7 @@ final class RequestPipeline {
                   } catch (Throwable e) {
                     exchange.fail(e);
                   } finally {
-                    // Bytes wait on until the operation is ready for them.
+                    // The bytes wait until the operation is ready for them.
                     if (sendsBody && !exchange.received().awaitsBytes()) {
                       exchange.request().resume();
                     }
@@ -145,7 +147,7 @@ final class RequestPipeline {
     String scheme = endpoint.schemeOf(caller);
     Scope scope = scheme == null ? null : endpoint.scope(scheme);
     if (scope != null) {
-      InsufficientScope.demand(caller, scope);
+      InsufficientScope.require(caller, scope);
     }
     if (caller instanceof Operator operator && !endpoint.isForOneSite()) {
       operator.requirePlatform(endpoint.id());
@@ -158,13 +160,16 @@ final class RequestPipeline {
           endpoint.id());
     }
     if (left != null && !left.isConsumed()) {
-      edge.metrics().overBudgetOfToken();
+      edge.metrics().recordTokenOverBudget();
       throw edge.tokenBudgets().refusal(left);
     }
     proceed(exchange, endpoint);
   }
 
-  /** What only sessions call concerns the session alone: whoever has one may end it. */
+  /**
+   * Returns whether the operation writes. Session-only operations do not count, because every
+   * bearer of a session may end it.
+   */
   private static boolean writes(HttpServerRequest request, Endpoint endpoint) {
     return !HttpMethod.GET.equals(request.method())
         && !HttpMethod.HEAD.equals(request.method())
@@ -174,7 +179,7 @@ final class RequestPipeline {
   private void proceed(Exchange exchange, Endpoint endpoint) {
     endpoint.gate().accept(exchange.received());
     String mediaType =
-        // Stored bytes have the type they have, whatever is asked for.
+        // Stored bytes have a fixed type, whatever the client accepts.
         endpoint.mediaTypes().contains(OperationContract.ANY_TYPE)
             ? OperationContract.ANY_TYPE
             : Headers.preferred(

@@ -36,16 +36,16 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a request on one event loop to its route: address budget, path, routing; {@link
- * RequestPipeline} takes it from there.
+ * Routes a request on one event loop: address budget, path, route; then {@link RequestPipeline}
+ * continues.
  *
- * <p>Each contract's routes are a Router built from it; the first two segments of a path choose the
- * Router, since a Router tries its routes one after the other. A path without parameters is one
- * operation's for each method, and found by a look at {@link #plain}: the Router takes a twelfth of
- * a read of capacity.
+ * <p>Each contract has a Router built from it. The first two segments of a path choose the Router,
+ * because a Router tries its routes one after another. A path without parameters has one operation
+ * per method, which {@link #plain} finds directly: the Router would take a twelfth of the time of a
+ * read of capacity.
  */
 final class RequestRouter {
-  /** With a counter behind it, enough that two processes' request ids never meet. */
+  /** Long enough, together with a counter, that request ids of two processes do not collide. */
   private static final int ID_PREFIX_LENGTH = 8;
 
   private final Vertx vertx;
@@ -54,22 +54,24 @@ final class RequestRouter {
   private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
 
-  /** Endpoints of paths without parameters, by path as the library knows it and method. */
+  /** Endpoints of paths without parameters, by the library's form of the path and method. */
   private final Map<String, Map<HttpMethod, Endpoint>> plain = new HashMap<>();
 
-  /** The paths that end with a slash; the library drops it when it reads a contract. */
+  /** Paths that end with a slash, which the library drops when it reads a contract. */
   private final Set<String> folders = new HashSet<>();
 
-  /** What answers every path under one, by the one. */
+  /** Endpoints that answer every path under a prefix, by prefix. */
   private final Map<String, Endpoint> subtrees = new LinkedHashMap<>();
 
   private final String idPrefix;
   private long served;
 
-  /** For what is sampled of the loop's requests: nothing that has to be unguessable. */
+  /** Selects sampled requests; it need not be unguessable. */
   private final SplittableRandom draws;
 
-  /** The request being routed. Routing is synchronous, so a route's handler finds its own here. */
+  /**
+   * The request being routed. Routing is synchronous, so a route's handler finds its request here.
+   */
   private @Nullable Exchange entering;
 
   RequestRouter(Vertx vertx, LoopContext loop) {
@@ -91,7 +93,7 @@ final class RequestRouter {
   }
 
   /**
-   * The part of a path that chooses its contract: two segments, or one when the second is a
+   * Returns the part of a path that selects its contract: two segments, or one if the second is a
    * parameter.
    */
   static String prefix(String path) {
@@ -140,7 +142,7 @@ final class RequestRouter {
     return entering;
   }
 
-  /** Takes a request from the wire. */
+  /** Handles a request from the wire. */
   void handle(HttpServerRequest request) {
     OpenConnection connection = loop.connections().find(request.connection());
     if (connection == null) {
@@ -151,18 +153,18 @@ final class RequestRouter {
       exchange.refuseAndClose(
           ApiError.of(
               ErrorCode.MALFORMED_REQUEST,
-              "the body's length is not told by either Content-Length or chunked alone"));
+              "send either Content-Length or Transfer-Encoding: chunked, not both"));
       return;
     }
     try {
       ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(connection, request));
       if (probe != null && !probe.isConsumed()) {
         connection.throttles();
-        edge.metrics().overBudgetOfAddress();
+        edge.metrics().recordAddressOverBudget();
         throw edge.addressBudgets().refusal(probe);
       }
       if (!Headers.hasOneHost(request)) {
-        // The library would refuse it in words of its own, and log each as a fault of ours.
+        // The library would reject it in its own words, and log each one as an error.
         throw ApiError.of(
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
@@ -173,7 +175,7 @@ final class RequestRouter {
         return;
       }
       if (loop.isAtContentHost(request) && !loop.isContent(path)) {
-        // Strangers' bytes come from that host, so nothing of ours does: no page, no session.
+        // That host serves tenants' bytes, so it serves no page or session of the service.
         notFound(exchange);
         return;
       }
@@ -183,14 +185,12 @@ final class RequestRouter {
     }
   }
 
-  /**
-   * Whether it is a path that answers all under it, with the slash that such a path may end with.
-   */
+  /** Returns whether the path is the root of a subtree, with an optional trailing slash. */
   private boolean isRootOfSubtree(String path) {
     return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
   }
 
-  /** Looks at the two there are, which makes nothing; to look one up would cut the path. */
+  /** Checks the few subtrees without allocation; a map look-up would have to cut the path. */
   private @Nullable Endpoint subtree(String path) {
     for (Map.Entry<String, Endpoint> one : subtrees.entrySet()) {
       String root = one.getKey();
@@ -234,7 +234,7 @@ final class RequestRouter {
     router.handle(new Routed((HttpServerRequestInternal) exchange.request(), routed(path)));
   }
 
-  /** The operation of a path without parameters; null when there is none of this method. */
+  /** Returns the operation of a path without parameters; null if there is none with this method. */
   private @Nullable Endpoint plain(String path, HttpMethod method) {
     Map<HttpMethod, Endpoint> methods = plain.get(path);
     return methods == null
@@ -242,25 +242,25 @@ final class RequestRouter {
         : methods.get(HttpMethod.HEAD.equals(method) ? HttpMethod.GET : method);
   }
 
-  /** A path as contracts spell it. */
+  /** Returns a path as written in contracts. */
   private String described(String path) {
     return folders.contains(path + '/') ? path + '/' : path;
   }
 
-  /** A path as the library knows it. */
+  /** Returns a path in the library's form. */
   private String routed(String path) {
     return folders.contains(path) ? path.substring(0, path.length() - 1) : path;
   }
 
   /**
-   * What the router sees of a request. It would decode the whole query to add the path's parameters
-   * to it, and throw at an escape that is malformed; {@link Parameters} reads both, and says what
-   * is wrong with them once it is known who asks.
+   * The router's view of a request. The original would decode the whole query to add the path's
+   * parameters to it, and throw at a malformed escape. {@link Parameters} reads both, and reports
+   * faults after the caller is known.
    */
   private static final class Routed extends HttpServerRequestWrapper {
     private final String path;
 
-    /** Made when a path has any: most have none. */
+    /** Allocated for a path with parameters; most have none. */
     private @Nullable MultiMap params;
 
     Routed(HttpServerRequestInternal request, String path) {
@@ -303,7 +303,10 @@ final class RequestRouter {
         .onFailure(exchange::fail);
   }
 
-  /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */
+  /**
+   * Answers bytes that are not HTTP and closes the connection, because the decoder has lost its
+   * position.
+   */
   void handleInvalid(HttpServerRequest request) {
     OpenConnection connection = loop.connections().find(request.connection());
     if (connection == null) {
@@ -327,10 +330,10 @@ final class RequestRouter {
   private Exchange exchange(HttpServerRequest request, OpenConnection connection) {
     String sent = Headers.requestId(request);
     String id = sent != null ? sent : idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    return new Exchange(loop, request, connection, told(id, request), loop.nanos());
+    return new Exchange(loop, request, connection, requestContext(id, request), loop.nanos());
   }
 
-  private RequestContext told(String id, HttpServerRequest request) {
+  private RequestContext requestContext(String id, HttpServerRequest request) {
     TraceParent caller = Headers.traceParent(request);
     return new RequestContext(
         id,

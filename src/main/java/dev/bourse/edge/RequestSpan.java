@@ -6,9 +6,9 @@ import dev.bourse.traces.Span;
 import io.vertx.core.http.HttpMethod;
 import java.util.Set;
 
-/** What the trace of a request is told at its end. */
+/** Ends the trace of a request with its attributes. */
 final class RequestSpan {
-  /** Those that are told, so that nobody names methods for a collector. */
+  /** Recorded methods; others could create arbitrary values at a collector. */
   private static final Set<HttpMethod> METHODS =
       Set.of(
           HttpMethod.GET,
@@ -25,17 +25,17 @@ final class RequestSpan {
   private RequestSpan() {}
 
   /**
-   * Ends it. Neither the path nor any header is told: links and cookies let in whoever has them.
+   * Ends the span. It records neither the path nor headers, because links and cookies grant access.
    *
-   * @param status of the answer; 0 when the client was gone before one was begun
-   * @param isCutOff whether the answer broke off
+   * @param status the response's status; 0 if the client disconnected before it started
+   * @param isCutOff whether the response was interrupted
    */
-  static void end(RequestContext told, HttpMethod method, int status, boolean isCutOff) {
-    Span span = told.span();
+  static void end(RequestContext requestContext, HttpMethod method, int status, boolean isCutOff) {
+    Span span = requestContext.span();
     span.setAttribute(Attribute.METHOD, METHODS.contains(method) ? method.name() : OTHER);
-    span.setAttribute(Attribute.REQUEST, told.id());
-    if (!told.org().isEmpty()) {
-      span.setAttribute(Attribute.ORG, told.org());
+    span.setAttribute(Attribute.REQUEST, requestContext.id());
+    if (!requestContext.org().isEmpty()) {
+      span.setAttribute(Attribute.ORG, requestContext.org());
     }
     if (status == 0) {
       span.fail("client gone");

@@ -7,7 +7,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Optional;
 
-/** Sends what was made before, in the best content coding that the client takes. */
+/** Sends a prepared page in the best content coding that the client accepts. */
 record ServedPageSender(Exchange exchange, ServedPage page) {
   void send() {
     HttpServerResponse response = exchange.beginAnswer(page.status());

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets browsers in by the cookie of a session. A browser sends its cookies along with what any page
- * asks it for, so whatever is no read has to say besides that a page of this service sends it.
+ * Authenticates browsers by a session cookie. A browser sends its cookies with requests of any
+ * page, so every write must also prove that a page of this service sends it.
  */
 final class SessionGate {
   private static final String SITE_HEADER = "Sec-Fetch-Site";
@@ -29,8 +29,8 @@ final class SessionGate {
   private final Supplier<String> baseUrl;
 
   /**
-   * @param kinds of session
-   * @param baseUrl what browsers call the service
+   * @param kinds the kinds of sessions
+   * @param baseUrl returns the service's public address
    */
   SessionGate(List<SessionAuthenticator> kinds, Supplier<String> baseUrl) {
     this.kinds = kinds;
@@ -38,9 +38,9 @@ final class SessionGate {
   }
 
   /**
-   * The session that a request presents, once it is looked up and found to be in force; null when
-   * it presents none, or a token, which always goes before. Fails with {@code unauthorized} for one
-   * that has ended, and with {@code forbidden} for what another site's page may have sent.
+   * Returns the valid session of a request; null if it has none, or has a token, which takes
+   * precedence. Fails with {@code unauthorized} for a session that has ended, and with {@code
+   * forbidden} for a request that another site's page may have sent.
    */
   @Nullable Future<SignedIn> find(HttpServerRequest request, Endpoint endpoint) {
     if (request.getHeader(HttpHeaders.AUTHORIZATION) != null
@@ -76,7 +76,7 @@ final class SessionGate {
             });
   }
 
-  /** Those of these sessions, of any kind, that are in force still. */
+  /** Returns those of the given sessions, of any kind, that are still valid. */
   Future<Set<String>> listInForce(Set<String> ids) {
     return Future.all(kinds.stream().map(kind -> kind.listInForce(ids)).toList())
         .map(
@@ -87,7 +87,7 @@ final class SessionGate {
             });
   }
 
-  /** Browsers say which page a request comes from; what is no browser need not. */
+  /** Checks the header in which browsers name the page's origin; other clients need not send it. */
   private void requireOwnPage(HttpServerRequest request) {
     String origin = request.getHeader(HttpHeaders.ORIGIN);
     if (origin != null && !origin.equals(baseUrl.get())) {

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * Whether a session that let a request in is in force still. The store is asked again once the last
- * look-up is too old.
+ * Whether the session of a request is still valid. It asks the store again if the last look-up is
+ * too old.
  */
 public final class SessionStanding implements RequestContext.Standing {
   private final String id;
@@ -20,9 +20,9 @@ public final class SessionStanding implements RequestContext.Standing {
   private volatile long seenNanos;
 
   /**
-   * A session that was found in force just now.
+   * Creates the standing of a session that was found valid just now.
    *
-   * @param actor the name of the member or operator in the trail
+   * @param actor the name of the member or operator in audit rows
    * @param inForce see {@link dev.bourse.access.SessionAuthenticator#listInForce}
    * @param nanos the monotonic clock
    */
@@ -61,7 +61,7 @@ public final class SessionStanding implements RequestContext.Standing {
             });
   }
 
-  /** The refusal of a session that is not in force. */
+  /** Returns the error for a session that is not valid. */
   public static ApiError ended() {
     return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }

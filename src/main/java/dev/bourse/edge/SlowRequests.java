@@ -7,38 +7,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the log of requests that took long, and where their time went. What makes one of them slow
- * may make all of them so; then only some are told, and how many there were.
+ * Logs slow requests and where their time went. A common cause may make all requests slow, so it
+ * logs a limited number per minute and counts the rest.
  */
 final class SlowRequests {
   private static final Logger LOG = LoggerFactory.getLogger(SlowRequests.class);
 
-  /** Enough to see what they share; in a day no more than some 15 MB of lines. */
+  /** Enough to show a common cause; at most some 15 MB of lines a day. */
   static final int PER_MINUTE = 30;
 
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
   private final long slowMillis;
   private long begunNanos;
-  private int told;
-  private int untold;
+  private int logged;
+  private int omitted;
 
   /**
-   * @param slowMillis what counts as long; 0 for nothing
+   * @param slowMillis the duration from which a request is slow; 0 to log none
    */
   SlowRequests(long slowMillis) {
     this.slowMillis = slowMillis;
   }
 
-  /** A request was answered, after so long. On any event loop. */
+  /** Records an answered request and its duration. Called on any event loop. */
   void answered(RequestContext request, int status, long tookNanos) {
     if (slowMillis == 0 || TimeUnit.NANOSECONDS.toMillis(tookNanos) < slowMillis) {
       return;
     }
     long millis = TimeUnit.NANOSECONDS.toMillis(tookNanos) - request.waitedMillis(Wait.CHANGE);
     long body = request.waitedMillis(Wait.BODY);
-    // Neither what the client waited for nor what it was waited for is the service's slowness.
-    if (millis - body >= slowMillis && isToBeTold(request.nanos())) {
+    // Excludes the time in which the service waited for the client.
+    if (millis - body >= slowMillis && isLogged(request.nanos())) {
       long owner = request.waitedMillis(Wait.OWNER);
       long queue = request.waitedMillis(Wait.STORE_QUEUE);
       long store = request.waitedMillis(Wait.STORE);
@@ -57,28 +57,28 @@ final class SlowRequests {
     }
   }
 
-  private synchronized boolean isToBeTold(long nowNanos) {
+  private synchronized boolean isLogged(long nowNanos) {
     report(nowNanos);
-    if (told == 0) {
+    if (logged == 0) {
       begunNanos = nowNanos;
     }
-    if (told == PER_MINUTE) {
-      untold++;
+    if (logged == PER_MINUTE) {
+      omitted++;
       return false;
     }
-    told++;
+    logged++;
     return true;
   }
 
-  /** Tells how many were left out once their minute is over. Called now and then. */
+  /** Logs the number of omitted requests after their minute. Called periodically. */
   synchronized void report(long nowNanos) {
-    if (told == 0 || nowNanos - begunNanos < MINUTE) {
+    if (logged == 0 || nowNanos - begunNanos < MINUTE) {
       return;
     }
-    if (untold > 0) {
-      LOG.warn("{} more slow requests within a minute were not told", untold);
+    if (omitted > 0) {
+      LOG.warn("omitted {} more slow requests within a minute", omitted);
     }
-    told = 0;
-    untold = 0;
+    logged = 0;
+    omitted = 0;
   }
 }

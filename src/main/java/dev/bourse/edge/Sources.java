@@ -6,14 +6,14 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Where time and randomness come from.
+ * Sources of time and randomness.
  *
  * @param clock the time of day, for the Date header
  * @param nanos a monotonic clock, for budgets and deadlines
  * @param random unguessable numbers, for request ids
  */
 public record Sources(Clock clock, LongSupplier nanos, RandomGenerator random) {
-  /** The machine's own. */
+  /** Returns the sources of the machine. */
   public static Sources system() {
     return new Sources(Clock.systemUTC(), System::nanoTime, new SecureRandom());
   }

@@ -7,15 +7,15 @@ import dev.bourse.core.LimitPair;
 import dev.bourse.edge.limits.ProcessLimits;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many streams of events all event loops may have open together, and what these may hold. */
+/** The limits of open event streams and their memory, over all event loops. */
 final class StreamRoom {
   /**
-   * Of one token, over all event loops: a program follows its few clusters from a few places; more
-   * is a client that reconnects without closing.
+   * The limit of one token, over all event loops: a program follows a few clusters from a few
+   * places; more streams mean a client that reconnects without closing.
    */
   static final int MAX_PER_TOKEN = 32;
 
-  /** When a refused client may retry: an ended stream is noticed by its heartbeat at the latest. */
+  /** When a rejected client may retry: a heartbeat detects an ended stream within this time. */
   private static final long RETRY_MILLIS = 15_000;
 
   private final int most;
@@ -24,9 +24,9 @@ final class StreamRoom {
   private final LimitPair open;
 
   /**
-   * @param most streams, of which an organization may have as many as are free
-   * @param mostWaiting bytes of events that wait for clients, before more than an even share is too
-   *     much for one
+   * @param most the limit of streams, of which an organization may have as many as are free
+   * @param mostWaiting bytes of events waiting for clients, beyond which each stream is limited to
+   *     an even share
    */
   StreamRoom(int most, long mostWaiting) {
     this.most = most;
@@ -54,41 +54,43 @@ final class StreamRoom {
         RETRY_MILLIS);
   }
 
-  /** Of what a process can carry; a fifth of the connections stays for requests. */
+  /**
+   * Returns limits for what a process can carry; a fifth of the connections remains for requests.
+   */
   static StreamRoom of(ProcessLimits process) {
     return new StreamRoom(Math.max(1, process.connections() / 5 * 4), process.eventBytes());
   }
 
   /**
-   * Counts a stream in. Refused with {@code overloaded} and {@code rate-limited}.
+   * Adds a stream. Fails with {@code overloaded} and {@code rate-limited}.
    *
-   * @return what counts it out
+   * @return removes the stream
    */
   LimitPair.Places enter(String token, String owner) {
     return open.enter(token, owner);
   }
 
-  /** How many are open. */
+  /** Returns how many are open. */
   int open() {
     return open.running();
   }
 
-  /** Counts bytes in that wait for a client. */
-  void waits(int bytes) {
+  /** Adds bytes that wait for a client. */
+  void addWaiting(int bytes) {
     waiting.addAndGet(bytes);
   }
 
-  /** Bytes do not wait any more. */
-  void waited(int bytes) {
+  /** Removes bytes that no longer wait. */
+  void removeWaiting(int bytes) {
     waiting.addAndGet(-bytes);
   }
 
-  /** Bytes of events that wait for clients. */
+  /** Returns the bytes of events that wait for clients. */
   long waitingBytes() {
     return waiting.get();
   }
 
-  /** Whether there is room for more, of a stream that has so many bytes waiting. */
+  /** Returns whether a stream with this many waiting bytes may add more. */
   boolean hasRoom(int own) {
     return own == 0 || waiting.get() < mostWaiting || own < mostWaiting / most;
   }

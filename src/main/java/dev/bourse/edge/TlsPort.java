@@ -11,15 +11,15 @@ import io.vertx.core.net.ServerSSLOptions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** How a port speaks TLS. */
+/** Configures TLS on a port. */
 final class TlsPort {
   private TlsPort() {}
 
   /**
-   * Has a server speak TLS, and nothing else.
+   * Makes a server speak TLS only.
    *
    * @param handshakes counts its connections
-   * @param handshakeMillis what a handshake may take
+   * @param handshakeMillis the time limit of a handshake
    */
   static void secure(
       HttpServerOptions options,
@@ -29,7 +29,7 @@ final class TlsPort {
     options
         .setSsl(true)
         .setSslEngineOptions(handshakes)
-        // A client that speaks HTTP/2 alone learns so in the handshake.
+        // Tells a client that speaks only HTTP/2 so in the handshake.
         .setUseAlpn(true)
         .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
         .setSslHandshakeTimeout(handshakeMillis)
@@ -43,10 +43,10 @@ final class TlsPort {
   }
 
   /**
-   * Looks whether the files hold something else, on a worker, and takes it for new connections;
-   * those that are open go on with what they began with.
+   * Checks the files on a worker and uses changed ones for new connections; open connections keep
+   * the old ones.
    *
-   * @return whether they did
+   * @return whether they had changed
    */
   static Future<Boolean> renew(Vertx vertx, Renewal renewal, HttpServer serving) {
     return vertx
@@ -62,9 +62,9 @@ final class TlsPort {
       Vertx vertx, Renewal renewal, HttpServer serving, Renewal.Material material) {
     return vertx
         .executeBlocking(() -> renewal.options(material), false)
-        // Whichever event loop's server it is: all of them share what is changed.
+        // Any event loop's server will do, because all of them share this setting.
         .compose(serving::updateSSLOptions)
-        .onSuccess(updated -> renewal.taken(material))
+        .onSuccess(updated -> renewal.recordInUse(material))
         .mapEmpty();
   }
 }

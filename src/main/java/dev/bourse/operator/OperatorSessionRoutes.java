@@ -29,7 +29,7 @@ public final class OperatorSessionRoutes {
   }
 
   private Future<Answer> start(Call call) {
-    call.demandCertificate();
+    call.requireCertificate();
     return sessions
         .start(call.body().getString("token").strip(), call.cookie(sessions.cookieName()))
         .map(

@@ -134,7 +134,7 @@ class FloodTest {
       assertAnswers(api, management);
     }
     assertTrue(metric(management, TURNED_AWAY) > before);
-    until("the log says so", () -> logged().contains("were turned away for want of room"));
+    until("the log says so", () -> logged().contains("because there was no room"));
     for (SocketChannel open : flood) {
       open.close();
     }

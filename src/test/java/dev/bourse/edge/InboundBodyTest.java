@@ -207,7 +207,7 @@ class InboundBodyTest extends BytesFixture {
   void aClientThatLeavesInTheMidstIsTold() throws Exception {
     AtomicInteger taken = new AtomicInteger();
     Throwable failure = leaveInTheMidst(taken);
-    assertTrue(failure instanceof InboundBody.ClientGone);
+    assertTrue(failure instanceof InboundBody.ClientDisconnectedException);
     assertEquals(2_500, taken.get(), "what began a block is handed over too");
   }
 
@@ -272,7 +272,7 @@ class InboundBodyTest extends BytesFixture {
     try {
       body.requireSender();
       return false;
-    } catch (InboundBody.ClientGone gone) {
+    } catch (InboundBody.ClientDisconnectedException gone) {
       return true;
     }
   }
@@ -339,7 +339,8 @@ class InboundBodyTest extends BytesFixture {
         String answer = client.untilClosed();
         assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
       }
-      assertTrue(failure.get(60, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
+      assertTrue(
+          failure.get(60, TimeUnit.SECONDS) instanceof InboundBody.ClientDisconnectedException);
     } finally {
       fixture = patient;
     }

@@ -110,7 +110,7 @@ class ProcessLimitsTest {
         }
       }
       until("one is left", () -> fixture.edge.occupancy().connections() == 1);
-      assertEquals(5, fixture.edge.occupancy().turnedAway());
+      assertEquals(5, fixture.edge.occupancy().rejected());
       close(clients);
     }
   }

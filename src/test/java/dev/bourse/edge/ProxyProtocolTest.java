@@ -251,7 +251,7 @@ class ProxyProtocolTest {
     connect(fixture).send("PROXY").close();
     until("they are forgotten", () -> fixture.edge.occupancy().connections() == 0);
     assertEquals(0, Objects.requireNonNull(fixture.edge.proxies()).malformed());
-    assertEquals(0, fixture.edge.occupancy().turnedAway());
+    assertEquals(0, fixture.edge.occupancy().rejected());
   }
 
   @Test

@@ -68,10 +68,10 @@ class StreamRoomTest {
   void onceTooMuchWaitsWhoHasMoreThanAnEvenShareHasNoRoom() {
     StreamRoom room = new StreamRoom(10, 1_000);
     assertTrue(room.hasRoom(900));
-    room.waits(1_000);
+    room.addWaiting(1_000);
     assertFalse(room.hasRoom(100));
     assertTrue(room.hasRoom(99), "who is hardly behind goes on");
-    room.waited(1);
+    room.removeWaiting(1);
     assertTrue(room.hasRoom(900));
   }
 }

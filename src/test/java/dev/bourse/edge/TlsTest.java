@@ -335,7 +335,7 @@ class TlsTest {
       }
     }
     assertTrue(fixture.edge.occupancy().connections() <= 21);
-    assertTrue(fixture.edge.occupancy().turnedAway() > 50);
+    assertTrue(fixture.edge.occupancy().rejected() > 50);
   }
 
   @Test

@@ -11,14 +11,14 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Parameters and fields that operations of several contracts have in common. */
+/** Parameters and fields of several contracts' operations. */
 public final class CommonFields {
   private CommonFields() {}
 
   /**
-   * A price field in cents.
+   * Parses a price field in cents.
    *
-   * @throws ApiError 422 when it is not a whole number of cents
+   * @throws ApiError 422 if it is not a whole number of cents
    */
   public static long cents(JsonObject body, String field) {
     BigDecimal usd = new BigDecimal(body.getNumber(field).toString());
@@ -29,7 +29,8 @@ public final class CommonFields {
   }
 
   /**
-   * Pages as answers spell them; {@code key} is the field of an item that the next begins after.
+   * Returns a converter of pages to JSON; {@code key} is the field of an item after which the next
+   * page begins.
    */
   public static <T> Function<Page<T>, JsonObject> page(
       String plural, String key, Function<T, JsonObject> item) {
@@ -37,9 +38,9 @@ public final class CommonFields {
   }
 
   /**
-   * A page as answers spell it.
+   * Converts a page to JSON.
    *
-   * @param key the field of an item after which the page behind it begins
+   * @param key the field of an item after which the next page begins
    */
   public static <T> JsonObject page(
       String plural, Page<T> page, String key, Function<T, JsonObject> item) {
@@ -51,15 +52,15 @@ public final class CommonFields {
         .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
   }
 
-  /** A token that was revoked. */
+  /** Returns the answer for a revoked token. */
   public static JsonObject revoked(String tokenId, long atMillis) {
     return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
   }
 
   /**
-   * When a token is to expire, null for never.
+   * Parses the expiry of a token, null for never.
    *
-   * @throws ApiError {@code bad-request} for what is no RFC 3339 time, or none in the future
+   * @throws ApiError {@code bad-request} if it is not an RFC 3339 time in the future
    */
   public static @Nullable Long expiry(@Nullable String expiresAt, long nowMillis) {
     if (expiresAt == null) {

@@ -1,6 +1,4 @@
-/**
- * Parameters and fields that operations of several contracts have in common, as answers spell them.
- */
+/** Parameters and fields of several contracts' operations, in the form of the API. */
 @NullMarked
 package dev.bourse.edge.fields;
 

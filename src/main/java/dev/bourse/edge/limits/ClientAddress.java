@@ -9,16 +9,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose budget a request is on: the IPv4 address, or the /64 an IPv6 address is in, since one
- * client commonly owns a whole /64.
+ * Determines the client address that a request's budget belongs to: the IPv4 address, or the /64 of
+ * an IPv6 address, because one client commonly owns a whole /64.
  */
 public final class ClientAddress {
-  /** Hops of X-Forwarded-For that are looked at; longer chains are not of our proxies' making. */
+  /**
+   * The longest evaluated chain in X-Forwarded-For; longer ones do not come from trusted proxies.
+   */
   private static final int MAX_HOPS = 16;
 
   private final Set<String> trustedProxies;
 
-  /** Proxies whose addresses change, such as those of pods. */
+  /** Proxies with changing addresses, for example those of pods. */
   private final List<IpNetwork> trustedNetworks;
 
   /**
@@ -29,7 +31,7 @@ public final class ClientAddress {
     for (String proxy : trustedProxies) {
       InetAddress address = NetUtil.createInetAddressFromIpAddressString(proxy);
       if (address != null) {
-        // As sockets spell it, who know no "::".
+        // The form that sockets use, which does not contain "::".
         spelled.add(address.getHostAddress());
       }
     }
@@ -39,10 +41,10 @@ public final class ClientAddress {
   }
 
   /**
-   * The key of the client behind a connection.
+   * Returns the budget key of the client behind a connection.
    *
    * @param peer the connection's address
-   * @param forwardedFor the X-Forwarded-For header, believed from the right as far as trusted
+   * @param forwardedFor the X-Forwarded-For header, evaluated from the right as far as trusted
    *     proxies reach
    */
   public String key(String peer, @Nullable String forwardedFor) {
@@ -62,7 +64,7 @@ public final class ClientAddress {
     return client.indexOf(':') < 0 ? client : network(client);
   }
 
-  /** Whether clients are behind this address rather than at it. */
+  /** Returns whether the address is a proxy with clients behind it. */
   boolean isProxy(String peer) {
     if (trustedProxies.contains(peer)) {
       return true;

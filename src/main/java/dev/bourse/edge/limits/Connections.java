@@ -21,25 +21,25 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open connections of one event loop and how long each may wait for its client.
+ * The open connections of one event loop, with the deadline of each one's client.
  *
- * <p>One sweep a second looks at all of them; a timer for each request would cost more than the
+ * <p>One sweep a second checks all of them, because a timer per request would cost more than the
  * request. HTTP/1.1 serves one request of a connection at a time, so a connection waits for one
- * thing only: a head, a body, our answer, or the end of what it still sends after a refusal.
+ * thing only: a head, a body, the service's response, or the end of the client's data after an
+ * error response.
  *
- * <p>What is held for clients that keep us waiting is counted over all loops ({@link Occupancy}).
- * When there is no more room, the client that is to go is the one that has least to lose: not one
- * that is being answered, and of the others the one whose time is up first. So those who open
- * connections and say nothing push out each other, while a request that arrives in one go is
- * answered before its turn comes. A loop where nobody is to go asks the others ({@link
- * Neighbours}); bytes that wait push out those of their own loop alone, as a refusal of some bytes
- * cannot wait for another loop.
+ * <p>Memory for slow clients is counted over all loops ({@link Occupancy}). When it is exhausted,
+ * the client with the least to lose is disconnected: not one whose request is being answered, and
+ * of the others the one with the earliest deadline. So idle connections displace each other, while
+ * a request that arrives in one piece is answered before its turn comes. A loop without a candidate
+ * asks the others ({@link Neighbours}). Waiting bytes displace only connections of their own loop,
+ * because rejecting them cannot wait for another loop.
  */
 public final class Connections {
   /** How many other connections may be closed to make room for one. */
   private static final int MOST_EVICTED = 8;
 
-  /** When a refused client may retry: connections that are too slow are closed within seconds. */
+  /** When a rejected client may retry: slow connections are closed within seconds. */
   private static final long RETRY_ROOM_MILLIS = 2_000;
 
   private final EdgeLimits limits;
@@ -47,16 +47,16 @@ public final class Connections {
   private final Occupancy occupancy;
   private final @Nullable ProxyProtocol proxies;
 
-  /** By their age: of two whose time is up at once the older one is the first to go. */
+  /** Ordered by age: of two equal deadlines, the older connection is closed first. */
   private final Map<HttpConnection, OpenConnection> open = new LinkedHashMap<>();
 
-  /** Those whose TLS handshake is under way, by their age; Vert.x ends the ones that are late. */
+  /** Connections in their TLS handshake, ordered by age; Vert.x ends the slow ones. */
   private final Map<Channel, Handshake> handshakes = new LinkedHashMap<>();
 
-  /** Newcomers for whom the other loops look for room. */
+  /** New connections for which the other loops look for room. */
   private final Set<Channel> asking = new HashSet<>();
 
-  /** Of a connection that does not speak HTTP yet. */
+  /** A connection in its TLS handshake. */
   private record Handshake(Occupancy.Client client, long deadlineMillis) {}
 
   /**
@@ -67,9 +67,9 @@ public final class Connections {
   }
 
   /**
-   * The same where proxies tell whose connections are.
+   * Creates the connections of a loop behind proxies.
    *
-   * @param proxies shared by all event loops, too; null where clients connect by themselves
+   * @param proxies shared by all event loops; null if clients connect directly
    */
   public Connections(
       EdgeLimits limits, Occupancy occupancy, LongSupplier nanos, @Nullable ProxyProtocol proxies) {
@@ -79,7 +79,7 @@ public final class Connections {
     this.nanos = nanos;
   }
 
-  /** Counts a connection before its TLS handshake, or closes it when there is no room for it. */
+  /** Counts a connection before its TLS handshake, or closes it if there is no room. */
   void accepted(Channel channel) {
     String peer = peer(channel);
     if (proxies != null && !proxies.admits(peer)) {
@@ -88,7 +88,7 @@ public final class Connections {
     }
     Occupancy.Client client = occupancy.enter(peer);
     if (client == null || !findRoom(channel)) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       if (client != null) {
         occupancy.leave(client);
       }
@@ -96,10 +96,10 @@ public final class Connections {
       return;
     }
     handshakes.put(channel, new Handshake(client, nowMillis() + limits.headMillis()));
-    channel.closeFuture().addListener(closed -> shaken(channel));
+    channel.closeFuture().addListener(closed -> finishHandshake(channel));
     if (proxies != null) {
-      // Before the handshake, within whose time it has to come.
-      proxies.read(channel, source -> isOf(source, channel));
+      // Before the handshake, whose deadline covers the PROXY header.
+      proxies.read(channel, source -> assignTo(source, channel));
     }
   }
 
@@ -113,8 +113,11 @@ public final class Connections {
         : "";
   }
 
-  /** A handshake is of this client, who is behind a proxy; false when that one has too many. */
-  private boolean isOf(String source, Channel channel) {
+  /**
+   * Assigns a handshake to the client behind a proxy; false if that client has too many
+   * connections.
+   */
+  private boolean assignTo(String source, Channel channel) {
     Handshake handshake = handshakes.get(channel);
     if (handshake == null) {
       return false;
@@ -124,27 +127,27 @@ public final class Connections {
     }
     Occupancy.Client client = occupancy.enter(source);
     if (client == null) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       return false;
     }
     occupancy.leave(handshake.client());
-    // In its place in the order of age.
+    // Keeps its place in the order of age.
     handshakes.put(channel, new Handshake(client, handshake.deadlineMillis()));
     return true;
   }
 
-  /** The same of a connection that speaks plainly. */
-  private boolean isOf(String source, OpenConnection connection) {
+  /** Assigns an unencrypted connection to the client behind a proxy. */
+  private boolean assignTo(String source, OpenConnection connection) {
     if (connection.closing) {
       return false;
     }
-    connection.isFrom(source);
+    connection.setSource(source);
     if (source.isEmpty()) {
       return true;
     }
     Occupancy.Client client = occupancy.enter(source);
     if (client == null) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       end(connection);
       return false;
     }
@@ -153,19 +156,19 @@ public final class Connections {
     return true;
   }
 
-  /** A connection's handshake is done, for a server that counts nothing but handshakes. */
-  public void shaken(HttpConnection http) {
+  /** Records the end of a connection's handshake, for a server that counts only handshakes. */
+  public void handshakeFinished(HttpConnection http) {
     if (http instanceof ConnectionBase base) {
-      shaken(base.channelHandlerContext().channel());
+      finishHandshake(base.channelHandlerContext().channel());
     }
   }
 
   /**
-   * Its handshake is done, or will never be; may be called more than once.
+   * Records that a handshake has ended or failed; may be called more than once.
    *
    * @return whether it was counted until now
    */
-  private boolean shaken(Channel channel) {
+  private boolean finishHandshake(Channel channel) {
     Handshake handshake = handshakes.remove(channel);
     if (handshake != null) {
       occupancy.leave(handshake.client());
@@ -173,7 +176,10 @@ public final class Connections {
     return handshake != null;
   }
 
-  /** Closes the oldest handshake when it is to end no later than then; false when there is none. */
+  /**
+   * Closes the oldest handshake if its deadline is no later than {@code millis}; false if there is
+   * none.
+   */
   private boolean evictHandshake(long millis) {
     for (Map.Entry<Channel, Handshake> oldest : handshakes.entrySet()) {
       if (oldest.getValue().deadlineMillis() > millis) {
@@ -181,8 +187,8 @@ public final class Connections {
       }
       Channel channel = oldest.getKey();
       if (!asking.contains(channel)) {
-        occupancy.turnsAway();
-        shaken(channel);
+        occupancy.recordRejection();
+        finishHandshake(channel);
         channel.close();
         return true;
       }
@@ -190,13 +196,13 @@ public final class Connections {
     return false;
   }
 
-  /** Registers a new connection, or closes it at once when there is no room for it. */
+  /** Registers a new connection, or closes it at once if there is no room. */
   public void opened(HttpConnection http) {
     Channel channel = channel(http);
-    // There was room for it before its handshake, and what came with the end of that is read.
-    boolean hasRoom = shaken(channel);
+    // There was room for it before its handshake, and the bytes after the handshake are read.
+    boolean hasRoom = finishHandshake(channel);
     String peer = peer(channel);
-    // Over TLS the header has come before.
+    // Over TLS, the PROXY header came before the handshake.
     String source = proxies == null ? null : ProxyProtocol.source(channel);
     if (proxies != null && source == null && !proxies.admits(peer)) {
       abort(http);
@@ -204,25 +210,25 @@ public final class Connections {
     }
     Occupancy.Client client = occupancy.enter(source == null || source.isEmpty() ? peer : source);
     if (client == null) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       abort(http);
       return;
     }
     if (!hasRoom && !findRoom(channel)) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       occupancy.leave(client);
       abort(http);
       return;
     }
     OpenConnection connection = new OpenConnection(http, peer, client, limits, occupancy, nanos);
     if (source != null) {
-      connection.isFrom(source);
+      connection.setSource(source);
     }
     open.put(http, connection);
     if (http instanceof ConnectionBase base) {
       ChannelHandlerContext last = base.channelHandlerContext();
       ChannelPipeline pipeline = last.pipeline();
-      // Behind TLS, where there is one.
+      // After TLS, if there is TLS.
       pipeline.addBefore(
           pipeline.context(HttpRequestDecoder.class).name(),
           null,
@@ -230,29 +236,29 @@ public final class Connections {
       pipeline.addBefore(last.name(), null, HttpVersionHandler.INSTANCE);
     }
     if (proxies != null && source == null) {
-      // Within the time of the first request's head.
-      proxies.read(channel, told -> isOf(told, connection));
+      // Within the deadline of the first request's head.
+      proxies.read(channel, address -> assignTo(address, connection));
     }
     http.closeHandler(gone -> gone(connection));
   }
 
-  /** Forgets a connection and gives back what it held; may be called more than once. */
+  /** Removes a connection and releases its resources; may be called more than once. */
   private void gone(OpenConnection connection) {
     if (open.remove(connection.http) == null) {
       return;
     }
     connection.closing = true;
     occupancy.leave(connection.client);
-    connection.giveBack();
+    connection.releaseUnread();
     if (connection.pending != null) {
       connection.pending.abandon();
     }
   }
 
   /**
-   * Whether a newcomer may stay. Where nobody waits here whom it could push out, it stays until the
-   * other loops have looked. Nothing of what it sends is read meanwhile: whoever is turned away in
-   * the end must not have been served.
+   * Returns whether a new connection may stay. If no connection here can make room, it stays until
+   * the other loops have answered. Until then its bytes are not read, so that a connection that is
+   * rejected in the end was not served.
    */
   private boolean findRoom(Channel newcomer) {
     EventLoop loop = newcomer.eventLoop();
@@ -268,20 +274,20 @@ public final class Connections {
     return isAsked;
   }
 
-  /** The others have looked. If in vain, somebody may have gone meanwhile, or wait here now. */
+  /** Handles the other loops' answer. If they found no room, this loop may have some by now. */
   private void admit(Channel newcomer, boolean hasRoom) {
     asking.remove(newcomer);
     if (hasRoom || makeRoom()) {
       newcomer.config().setAutoRead(true);
     } else if (newcomer.isOpen()) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       abort(newcomer);
     }
   }
 
   /**
-   * Closes what was to end first of idle connections and handshakes, if there is no room; false
-   * when there is none of them.
+   * If there is no room, closes the idle connection or handshake with the earliest deadline;
+   * returns false if there is none.
    */
   private boolean makeRoom() {
     if (!occupancy.isFull()) {
@@ -298,7 +304,7 @@ public final class Connections {
     return true;
   }
 
-  /** The idle connection whose time is up first; null when none of them is idle. */
+  /** Returns the idle connection with the earliest deadline; null if there is none. */
   private @Nullable OpenConnection firstToEnd(Predicate<OpenConnection> among) {
     OpenConnection first = null;
     for (OpenConnection connection : open.values()) {
@@ -313,17 +319,20 @@ public final class Connections {
   }
 
   private void evict(OpenConnection connection) {
-    occupancy.turnsAway();
+    occupancy.recordRejection();
     end(connection);
   }
 
-  /** Closes a connection and counts it out at once, as closing itself takes a turn of the loop. */
+  /**
+   * Closes a connection and removes it at once, because the close event comes in a later turn of
+   * the loop.
+   */
   private void end(OpenConnection connection) {
     gone(connection);
     abort(connection.http);
   }
 
-  /** Closes a connection at once, and drops whatever is still to be sent over it. */
+  /** Closes a connection at once, and drops unsent data. */
   private static void abort(HttpConnection http) {
     if (http instanceof ConnectionBase base) {
       abort(base.channelHandlerContext().channel());
@@ -334,16 +343,17 @@ public final class Connections {
 
   private static void abort(Channel channel) {
     UnreadBytesHandler.forget(channel.pipeline());
-    // From the front: TLS would wait to say goodbye to a client that does not read.
+    // From the head of the pipeline, because TLS would wait to send its close message to a client
+    // that does not read.
     channel.pipeline().firstContext().close();
   }
 
   /**
-   * Counts bytes that wait for the rest of their head, or for the answer to an earlier request.
+   * Counts bytes that wait for the rest of their head, or for the response to an earlier request.
    *
-   * @param isPart whether the rest of a head is awaited, which has as long as any head
+   * @param isPart whether the rest of a head is awaited, which has the deadline of a head
    */
-  void waits(OpenConnection connection, long bytes, boolean isPart) {
+  void reserveUnread(OpenConnection connection, long bytes, boolean isPart) {
     if (connection.closing) {
       return;
     }
@@ -355,49 +365,47 @@ public final class Connections {
       }
     }
     if (!take(connection, bytes)) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       end(connection);
     }
   }
 
   /** Counts bytes of a body that is kept in memory until it is complete. */
-  public void gathers(OpenConnection connection, int bytes) {
+  public void reserveBody(OpenConnection connection, int bytes) {
     if (!take(connection, OpenConnection.weight(bytes, 0))) {
-      occupancy.turnsAway();
+      occupancy.recordRejection();
       throw ApiError.retryLater(
-          ErrorCode.OVERLOADED,
-          "there is no room for more requests that are not complete",
-          RETRY_ROOM_MILLIS);
+          ErrorCode.OVERLOADED, "too many incomplete requests; try again", RETRY_ROOM_MILLIS);
     }
   }
 
   private boolean take(OpenConnection connection, long bytes) {
-    Occupancy.Taking taking = occupancy.takeUnread(connection.client, bytes);
-    for (int i = 0; taking == Occupancy.Taking.NONE_LEFT && i < MOST_EVICTED; i++) {
+    Occupancy.Reservation taking = occupancy.reserveUnread(connection.client, bytes);
+    for (int i = 0; taking == Occupancy.Reservation.NONE_LEFT && i < MOST_EVICTED; i++) {
       OpenConnection other = firstToEnd(idle -> idle != connection && idle.unreadBytes > 0);
       if (other == null) {
         break;
       }
       evict(other);
-      taking = occupancy.takeUnread(connection.client, bytes);
+      taking = occupancy.reserveUnread(connection.client, bytes);
     }
-    if (taking != Occupancy.Taking.TAKEN) {
+    if (taking != Occupancy.Reservation.TAKEN) {
       return false;
     }
     connection.unreadBytes += bytes;
     return true;
   }
 
-  /** The connection a request came over; null when it is closing, and the request came too late. */
+  /** Returns the connection of a request; null if it is closing and the request came too late. */
   public @Nullable OpenConnection find(HttpConnection http) {
     OpenConnection connection = open.get(http);
     return connection == null || connection.closing ? null : connection;
   }
 
   /**
-   * Closes connections whose client is late; a client that sends its body too slowly is answered
-   * 408 first. Closing waits until the client has read what is still to be sent; a connection that
-   * is not closed after a while is aborted.
+   * Closes connections with expired deadlines; a client with a slow body is answered 408 first. A
+   * close waits until the client has read the pending data; after a while the connection is
+   * aborted.
    */
   public void sweep() {
     long now = nowMillis();
@@ -411,7 +419,7 @@ public final class Connections {
       if (connection.paidMillis <= now) {
         connection.reset();
       } else if (connection.readingBody && connection.pending != null) {
-        connection.pending.bodyTooSlow();
+        connection.pending.reportSlowBody();
       } else if (connection.closed) {
         abort(connection.http);
       } else {

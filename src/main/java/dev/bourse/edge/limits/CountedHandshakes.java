@@ -19,13 +19,13 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
 /**
- * The JDK's TLS, with each connection counted from the moment it is accepted. Vert.x tells of one
- * only once its handshake is done, and who never ends a handshake would not be counted.
+ * The JDK's TLS, with each connection counted from the moment it is accepted. Vert.x reports a
+ * connection only after its handshake, so connections that never finish one would not be counted.
  */
 public final class CountedHandshakes extends JdkSSLEngineOptions {
   /**
-   * The most that is read at once: a record, which waits in memory until it is whole, fits with its
-   * frame. Netty would go up to 64 KiB, and a byte that waits keeps all of what was read.
+   * The most bytes of one read: a record with its frame, which waits in memory until it is
+   * complete. Netty would read up to 64 KiB, and one waiting byte keeps the whole buffer.
    */
   private static final int MOST_READ_BYTES = 16_384 + 512;
 
@@ -33,8 +33,8 @@ public final class CountedHandshakes extends JdkSSLEngineOptions {
   private static final int LEAST_READ_BYTES = 256;
 
   /**
-   * How many sessions of clients without tickets are kept, at some 4 KiB, so that they may go on
-   * with a shorter handshake; the JDK's 20,480 would be a small heap's half.
+   * Sessions kept for clients without tickets, at some 4 KiB each, which allow a shorter handshake;
+   * the JDK's default of 20,480 would take half of a small heap.
    */
   private static final int MOST_SESSIONS = 1_024;
 
@@ -50,12 +50,12 @@ public final class CountedHandshakes extends JdkSSLEngineOptions {
     this.byLoop = byLoop;
   }
 
-  /** Has those of an event loop counted there. */
+  /** Counts the handshakes of an event loop there. */
   public void countAt(EventLoop loop, Connections connections) {
     byLoop.put(loop, connections);
   }
 
-  /** Vert.x copies its options; what is counted is counted once. */
+  /** Shares the counts, because Vert.x copies its options. */
   @Override
   public CountedHandshakes copy() {
     return new CountedHandshakes(byLoop);
@@ -105,7 +105,7 @@ public final class CountedHandshakes extends JdkSSLEngineOptions {
 
     @Override
     protected void initEngine(SSLEngine engine) {
-      // As it was made.
+      // Keeps the engine unchanged.
     }
   }
 

@@ -1,18 +1,18 @@
 package dev.bourse.edge.limits;
 
 /**
- * Bounds on what one client can hold.
+ * Limits of what one client can hold.
  *
  * @param room what all clients can hold together, and one address of it
- * @param headMillis a new connection must have sent its first request's head by then, and any
- *     connection the rest of a head it has begun
- * @param keepAliveMillis after an answer, the next request's head must have begun by then
- * @param bodyGraceMillis a body may be slower than {@code minBodyBytesPerSecond} for so long
- * @param minBodyBytesPerSecond mean rate of a body after the grace
- * @param maxBodyBytes longest JSON body
- * @param lingerMillis how long a client may go on sending after an early refusal, so that it can
- *     read the refusal
- * @param pace how slowly stored bytes may be taken
+ * @param headMillis the deadline of a new connection's first head, and of the rest of any head that
+ *     has started
+ * @param keepAliveMillis the time from a response to the start of the next request's head
+ * @param bodyGraceMillis how long a body may be slower than {@code minBodyBytesPerSecond}
+ * @param minBodyBytesPerSecond the mean rate of a body after the grace
+ * @param maxBodyBytes the longest JSON body
+ * @param lingerMillis how long a client may continue to send after an early error response, so that
+ *     it can read the response
+ * @param pace the minimum pace of downloads
  */
 public record EdgeLimits(
     ProcessLimits room,
@@ -24,10 +24,10 @@ public record EdgeLimits(
     long lingerMillis,
     DownloadPace pace) {
 
-  /** Longest request line in bytes; the longest legitimate one has some 400. */
+  /** The longest request line in bytes; the longest legitimate one has some 400. */
   public static final int MAX_URI_BYTES = 4_096;
 
-  /** Longest header block in bytes: a token, a trace and a proxy's additions fit many times. */
+  /** The longest header block in bytes: many times a token, a trace and a proxy's additions. */
   public static final int MAX_HEADER_BYTES = 8_192;
 
   public EdgeLimits {
@@ -42,21 +42,21 @@ public record EdgeLimits(
   }
 
   /**
-   * As much room as the process has; 10 s for a head; 75 s between requests, over the idle time
-   * common client pools and proxies keep; bodies at 512 B/s or more after 10 s, and at most 64 KiB:
-   * the longest legitimate one, a release of 4,000 addresses, fits.
+   * Returns the defaults: the room of the process; 10 s for a head; 75 s between requests, which is
+   * longer than the idle time of common client pools and proxies; bodies at 512 B/s or more after
+   * 10 s, and at most 64 KiB, which fits the longest legitimate one, a release of 4,000 addresses.
    */
   public static EdgeLimits standard() {
     return in(ProcessLimits.ofProcess());
   }
 
-  /** The same with room of one's own. */
+  /** Returns the defaults with other room. */
   public static EdgeLimits in(ProcessLimits room) {
     return new EdgeLimits(
         room, 10_000, 75_000, 10_000, 512, 65_536, 2_000, DownloadPace.standard());
   }
 
-  /** The same limits with another pace of downloads. */
+  /** Returns the same limits with another pace of downloads. */
   public EdgeLimits withPace(DownloadPace other) {
     return new EdgeLimits(
         room,
@@ -69,7 +69,7 @@ public record EdgeLimits(
         other);
   }
 
-  /** The same limits with another time to read a refusal. */
+  /** Returns the same limits with another time to read an error response. */
   public EdgeLimits withLinger(long otherMillis) {
     return new EdgeLimits(
         room,

@@ -8,8 +8,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 
 /**
- * Stands behind a connection's decoder and treats a request of another HTTP version as malformed.
- * Vert.x would answer it 501 by itself, without the headers and the body of our answers.
+ * Treats a request of another HTTP version as malformed, behind a connection's decoder. Vert.x
+ * would answer 501 itself, without the service's headers and error body.
  */
 @Sharable
 final class HttpVersionHandler extends ChannelInboundHandlerAdapter {
@@ -30,8 +30,8 @@ final class HttpVersionHandler extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * The decoder makes these two instances of what it reads; what only equals them, such as {@code
-   * http/1.1}, Vert.x does not know.
+   * The decoder returns these two instances; Vert.x does not recognize a version that is only equal
+   * to them, for example {@code http/1.1}.
    */
   @SuppressWarnings("ReferenceEquality")
   private static boolean isSpoken(HttpVersion version) {

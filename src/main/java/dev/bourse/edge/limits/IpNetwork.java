@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The addresses that begin with the same bits, written {@code 10.0.0.0/8} or {@code fd00::/8}. */
+/** A network of IP addresses, written {@code 10.0.0.0/8} or {@code fd00::/8}. */
 public final class IpNetwork {
   private static final Pattern FORM = Pattern.compile("([0-9a-fA-F.:]+)/([1-9][0-9]{0,2})");
 
   private final byte[] first;
 
-  /** How many bits the addresses share: 1 to 32, or 1 to 128. */
+  /** The length of the prefix: 1 to 32, or 1 to 128. */
   private final int bits;
 
   private IpNetwork(byte[] first, int bits) {
@@ -21,9 +21,8 @@ public final class IpNetwork {
   }
 
   /**
-   * The network of that name; empty for what is none, for IPv4 addresses in the form of IPv6, which
-   * sockets never tell, and for the network of all addresses, which nobody means who tells some
-   * from others.
+   * Parses a network; empty if the text is malformed, for IPv4-mapped IPv6 addresses, which sockets
+   * do not report, and for the network of all addresses, which makes no distinction.
    */
   public static Optional<IpNetwork> parse(String text) {
     Matcher form = FORM.matcher(text);
@@ -41,7 +40,7 @@ public final class IpNetwork {
         : Optional.of(new IpNetwork(first, bits));
   }
 
-  /** Whether an address is in the network; text that is no address is not. */
+  /** Returns whether an address is in the network; false for text that is not an address. */
   boolean contains(String address) {
     byte[] bytes = NetUtil.createByteArrayFromIpAddressString(address);
     if (bytes == null || bytes.length != first.length) {

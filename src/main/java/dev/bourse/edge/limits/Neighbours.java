@@ -13,14 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The event loops that share the room for connections. One that has nobody to close for a newcomer
- * asks the others: without that, silent connections of one loop could take all of the room, and
- * whoever is dealt to another loop would be turned away for as long as they say nothing.
+ * The event loops that share the limit of connections. A loop without a candidate to close for a
+ * new connection asks the others. Otherwise, silent connections of one loop could take all of the
+ * room, and new connections to another loop would be rejected for as long as they stay silent.
  */
 final class Neighbours {
   /**
-   * How many newcomers may be one too many at a time, for as long as a turn or two of a loop takes:
-   * few beside the thousands that there is room for, and as many as arrive in such a turn.
+   * How many connections may exceed the limit for a turn or two of a loop: few compared with the
+   * limit of thousands, and as many as arrive in such a turn.
    */
   private static final int MOST_ASKING = 64;
 
@@ -30,21 +30,21 @@ final class Neighbours {
   private final Semaphore asking = new Semaphore(MOST_ASKING);
 
   /**
-   * A loop has connections.
+   * Adds a loop.
    *
-   * @param makeRoom run on that loop: closes one of them if there is no room, and tells whether
-   *     there is some then
+   * @param makeRoom runs on that loop: closes a connection if there is no room, and returns whether
+   *     there is room then
    */
   void join(EventLoop loop, BooleanSupplier makeRoom) {
     rooms.putIfAbsent(loop, makeRoom);
   }
 
   /**
-   * Asks the others to make room, one after the other until one has.
+   * Asks the other loops one after another, until one has made room.
    *
-   * @param loop the one that asks, on which this is called
-   * @param answer told on it, in a later turn, whether one has
-   * @return false when nobody was asked, as there is nobody or as too many ask already
+   * @param loop the calling loop
+   * @param answer receives the result on that loop, in a later turn
+   * @return false if there is no other loop or too many requests are in progress
    */
   boolean ask(EventLoop loop, Consumer<Boolean> answer) {
     if (rooms.size() < 2 || !asking.tryAcquire()) {
@@ -79,18 +79,21 @@ final class Neighbours {
     }
   }
 
-  /** One that fails has none: whoever asks is told, however it ends. */
+  /**
+   * Returns the loop's answer; a failure counts as no room, so that the caller always gets an
+   * answer.
+   */
   private boolean hasRoom(EventLoop loop) {
     try {
       BooleanSupplier makeRoom = rooms.get(loop);
       return makeRoom != null && makeRoom.getAsBoolean();
     } catch (RuntimeException fault) {
-      LOG.error("no room could be made for a connection", fault);
+      LOG.error("making room for a connection failed", fault);
       return false;
     }
   }
 
-  /** Whether a loop will run something; one that has stopped will not. */
+  /** Runs a task on a loop; returns false if the loop has stopped. */
   private static boolean run(Executor loop, Runnable work) {
     try {
       loop.execute(work);

@@ -13,16 +13,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How much of its {@link ProcessLimits} the connections of all event loops take now, and who takes
- * it.
+ * The resources of {@link ProcessLimits} that the connections of all event loops use, and their
+ * owners.
  */
 public final class Occupancy {
   private static final Logger LOG = LoggerFactory.getLogger(Occupancy.class);
 
-  /** One line a minute at most, so that a flood does not fill the log too. */
+  /** One log line a minute at most, so that a flood does not fill the log. */
   private static final long REPORT_NANOS = 60_000_000_000L;
 
-  /** What the connections of one client address hold. A proxy's address has no bound. */
+  /** The resources of one client address. A proxy's address has no limit. */
   static final class Client {
     private final String address;
     private final boolean isBounded;
@@ -42,7 +42,7 @@ public final class Occupancy {
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong unreadBytes = new AtomicLong();
   private final Limit blocks;
-  private final LongAdder turnedAway = new LongAdder();
+  private final LongAdder rejected = new LongAdder();
   private long reportedNanos;
   private long reported;
 
@@ -62,12 +62,12 @@ public final class Occupancy {
     return room;
   }
 
-  /** The loops whose connections are counted here. */
+  /** Returns the loops whose connections are counted here. */
   Neighbours neighbours() {
     return neighbours;
   }
 
-  /** Counts in a connection from an address; null when the address has as many as it may have. */
+  /** Adds a connection of an address; null if the address has reached its limit. */
   @Nullable Client enter(String peer) {
     boolean isBounded = !clients.isProxy(peer);
     int[] count = new int[1];
@@ -93,7 +93,7 @@ public final class Occupancy {
         client.address, (address, known) -> --known.connections == 0 ? null : known);
   }
 
-  /** Whether more connections are open than there is room for. */
+  /** Returns whether more connections are open than the limit. */
   boolean isFull() {
     return connections.get() > room.connections();
   }
@@ -102,41 +102,41 @@ public final class Occupancy {
     return connections.get();
   }
 
-  /** Whether bytes could be taken, and if not, why. */
-  enum Taking {
+  /** The result of a reservation. */
+  enum Reservation {
     TAKEN,
-    /** They were not taken: the address has all of its share. */
+    /** Rejected: the address has used its share. */
     SHARE_SPENT,
-    /** They were not taken: all addresses together have all that there is. */
+    /** Rejected: all addresses together have used the limit. */
     NONE_LEFT
   }
 
-  /** Takes this many bytes of what may wait unread, or none of them. */
-  Taking takeUnread(Client client, long bytes) {
+  /** Reserves memory for unread bytes, completely or not at all. */
+  Reservation reserveUnread(Client client, long bytes) {
     if (client.unreadBytes.addAndGet(bytes) > room.unreadBytesPerAddress() && client.isBounded) {
       client.unreadBytes.addAndGet(-bytes);
-      return Taking.SHARE_SPENT;
+      return Reservation.SHARE_SPENT;
     }
     if (unreadBytes.addAndGet(bytes) > room.unreadBytes()) {
-      giveUnread(client, bytes);
-      return Taking.NONE_LEFT;
+      releaseUnread(client, bytes);
+      return Reservation.NONE_LEFT;
     }
-    return Taking.TAKEN;
+    return Reservation.TAKEN;
   }
 
-  void giveUnread(Client client, long bytes) {
+  void releaseUnread(Client client, long bytes) {
     client.unreadBytes.addAndGet(-bytes);
     unreadBytes.addAndGet(-bytes);
   }
 
   /**
-   * Takes this many bytes of what bodies may hold in memory, or none of them.
+   * Reserves memory for bodies, completely or not at all.
    *
    * @param owner may have no more than is free, so that slow bodies of one organization leave room
-   *     for others'
-   * @return what gives them back; empty when there is no room
+   *     for others
+   * @return the reservation; empty if there is no room
    */
-  public Optional<Limit.Place> takeBlock(String owner, long bytes) {
+  public Optional<Limit.Place> reserveBlock(String owner, long bytes) {
     try {
       return Optional.of(blocks.enter(owner, kilobytes(bytes)));
     } catch (ApiError none) {
@@ -152,22 +152,22 @@ public final class Occupancy {
     return 1_024L * blocks.running();
   }
 
-  /** Counts a connection that was closed because there was no room for it. */
-  public void turnsAway() {
-    turnedAway.increment();
+  /** Counts a connection that was closed because there was no room. */
+  public void recordRejection() {
+    rejected.increment();
   }
 
-  /** Logs what was turned away since the last time, if anything, once a minute at most. */
+  /** Logs the number of rejections since the last time, if any, at most once a minute. */
   public synchronized void report(long nowNanos) {
-    long all = turnedAway.sum();
+    long all = rejected.sum();
     if (all == reported || (reported > 0 && nowNanos - reportedNanos < REPORT_NANOS)) {
       return;
     }
     reportedNanos = nowNanos;
     LOG.warn(
         """
-        {} connections or bodies were turned away for want of room; {} of {} connections are \
-        open, {} of {} bytes are taken by what is not complete, {} of {} by uploads\
+        rejected {} connections or bodies because there was no room; {} of {} connections are \
+        open, {} of {} bytes are used by incomplete requests, {} of {} by uploads\
         """,
         all - reported,
         connections.get(),
@@ -179,7 +179,7 @@ public final class Occupancy {
     reported = all;
   }
 
-  public long turnedAway() {
-    return turnedAway.sum();
+  public long rejected() {
+    return rejected.sum();
   }
 }

@@ -12,34 +12,34 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of an event loop: how much is held for it, and until when it may wait for its
- * client. {@link Connections} looks after all of them.
+ * One connection of an event loop: its resources and the deadline of its client. {@link
+ * Connections} manages all of them.
  */
 public final class OpenConnection {
   /**
    * How long the connection of a throttled client stays open: somewhat longer than the second or so
-   * after which it may come back.
+   * after which the client may retry.
    */
   private static final long THROTTLED_MILLIS = 5_000;
 
   private static final long NEVER = Long.MAX_VALUE;
 
-  /** A request of a connection whose answer is not given yet. */
+  /** A request without a complete response. */
   public interface PendingRequest {
-    /** Whether there is a body of which some was not read. */
+    /** Returns whether a part of the body is unread. */
     boolean hasUnread();
 
-    /** Its body comes too slowly. */
-    void bodyTooSlow();
+    /** Reports that its body arrives too slowly. */
+    void reportSlowBody();
 
-    /** The client is gone. */
+    /** Reports that the client has disconnected. */
     void abandon();
   }
 
-  /** A line of a head becomes a header: an entry of a map, a name and a value, or a request. */
+  /** The memory of a head's line as a header: a map entry, a name and a value, or a request. */
   private static final int LINE_BYTES = 256;
 
-  /** What bytes that wait take: a buffer that grows by doubling, and what their lines become. */
+  /** Returns the memory of waiting bytes: a buffer that grows by doubling, and the parsed lines. */
   static long weight(int bytes, int lines) {
     return 2L * bytes + (long) LINE_BYTES * lines;
   }
@@ -49,18 +49,18 @@ public final class OpenConnection {
   private final Occupancy occupancy;
   final HttpConnection http;
 
-  /** Who holds what it holds; another as soon as a proxy tells whose it is. */
+  /** The client whose resources it uses; replaced when a proxy reports the real one. */
   Occupancy.Client client;
 
-  /** The address it comes from, of the client itself where a proxy tells that. */
+  /** The client's address, from the proxy if there is one. */
   private String peer;
 
-  /** A proxy says that the connection is its own, so that nobody is behind it. */
+  /** True if a proxy reports the connection as its own, without a client behind it. */
   private boolean isOfProxy;
 
   long deadlineMillis;
 
-  /** Until when a download may go on with the bytes that its client has taken so far. */
+  /** The deadline of a download, given the bytes that its client has taken so far. */
   long paidMillis = NEVER;
 
   @Nullable PendingRequest pending;
@@ -68,23 +68,23 @@ public final class OpenConnection {
   boolean closing;
   boolean closed;
 
-  /** What is held for it and not yet read to its end. */
+  /** The reserved memory of unread bytes. */
   long unreadBytes;
 
-  /** Of a head, only a part has come. */
+  /** True if only a part of a head has arrived. */
   boolean inHead;
 
-  /** Nothing of the body is taken for now. */
+  /** True while the body is paused. */
   private boolean heldBack;
 
   private boolean throttled;
   private int entered;
   private boolean hadBody;
 
-  /** Looked up once, at the first request it matters to: a handshake is not repeated. */
+  /** Looked up once, at the first request that needs it, because a handshake is not repeated. */
   private @Nullable Boolean showsCertificate;
 
-  /** Requests came before the one ahead of them was answered. */
+  /** True if requests arrived before the previous one was answered. */
   boolean isPipelined;
 
   OpenConnection(
@@ -104,31 +104,32 @@ public final class OpenConnection {
   }
 
   /**
-   * A proxy has told whose connection it is.
+   * Sets the client that a proxy reported.
    *
-   * @param source the client's address; empty when it is the proxy's own
+   * @param source the client's address; empty if the connection is the proxy's own
    */
-  void isFrom(String source) {
+  void setSource(String source) {
     isOfProxy = source.isEmpty();
     if (!isOfProxy) {
       peer = source;
     }
   }
 
-  /** The address it comes from. */
+  /** Returns the client's address. */
   public String peer() {
     return peer;
   }
 
   /**
-   * Whether {@code X-Forwarded-For} may be believed if the address is a known proxy's. Not where a
-   * proxy that would have told of a client told of none: it passes on what whoever it is sends.
+   * Returns whether {@code X-Forwarded-For} may be trusted if the address is a known proxy. It may
+   * not if the PROXY header named no client, because then the proxy forwards the header of an
+   * unknown sender.
    */
   public boolean mayForward() {
     return !isOfProxy;
   }
 
-  /** Whether its client showed a certificate, which the handshake has verified then. */
+  /** Returns whether the client presented a certificate, which the handshake has verified. */
   public boolean showsCertificate() {
     Boolean known = showsCertificate;
     if (known == null) {
@@ -138,7 +139,7 @@ public final class OpenConnection {
     return known;
   }
 
-  /** Whether a client showed a certificate in the handshake of a session, if there was one. */
+  /** Returns whether the session has a client certificate. */
   public static boolean hasPeerCertificate(@Nullable SSLSession session) {
     try {
       return session != null && session.getPeerCertificates().length > 0;
@@ -147,57 +148,57 @@ public final class OpenConnection {
     }
   }
 
-  /** Whether the next bytes belong to a head. */
+  /** Returns whether the next bytes belong to a head. */
   boolean isBetweenRequests() {
     return pending == null;
   }
 
-  /** How many requests have come over it; only whether it has changed means anything. */
+  /** Returns the number of requests, for detecting changes. */
   int entered() {
     return entered;
   }
 
-  /** Whether the last request had a body, after which lines need not be those of a head. */
+  /** Returns whether the last request had a body, after which lines may not belong to a head. */
   boolean hadBody() {
     return hadBody;
   }
 
-  /** Whether the next bytes belong to a body. */
+  /** Returns whether the next bytes belong to a body. */
   boolean isInBody() {
     return pending != null && pending.hasUnread();
   }
 
-  /** Whether a request has arrived in full and is not answered: what comes now waits behind it. */
+  /** Returns whether a complete request is unanswered, so that new bytes wait behind it. */
   boolean isAnswering() {
     return pending != null && !pending.hasUnread();
   }
 
-  /** Whether we wait for its client, rather than the client for us. */
+  /** Returns whether the service waits for the client. */
   boolean isAwaited() {
     return (pending == null || readingBody) && !closing;
   }
 
-  /** Gives back what was held, if everything that came was read to its end. */
+  /** Releases the memory if all received bytes were read. */
   public void settled() {
     if (unreadBytes > 0 && pending == null && !inHead) {
-      giveBack();
+      releaseUnread();
     }
   }
 
-  void giveBack() {
+  void releaseUnread() {
     if (unreadBytes > 0) {
-      occupancy.giveUnread(client, unreadBytes);
+      occupancy.releaseUnread(client, unreadBytes);
       unreadBytes = 0;
     }
     isPipelined = false;
   }
 
-  /** The client sends too many requests: its connection is not kept open as long as others. */
+  /** Shortens the deadline of a client that sends too many requests. */
   public void throttles() {
     throttled = true;
   }
 
-  /** A request's head is complete: nothing is awaited of the client for now. */
+  /** Records a complete head; no data is awaited from the client. */
   public void entered(PendingRequest entering) {
     pending = entering;
     paidMillis = NEVER;
@@ -209,7 +210,7 @@ public final class OpenConnection {
     deadlineMillis = NEVER;
   }
 
-  /** The request's body is awaited; the time it has grows with what arrives. */
+  /** Starts the deadline of a body, which grows with the arriving bytes. */
   public void bodyBegins() {
     readsOn();
     readingBody = true;
@@ -217,8 +218,8 @@ public final class OpenConnection {
   }
 
   /**
-   * So many bytes of the body arrived; they buy the rest more time, but never more than a silent
-   * connection has, or a gigabyte would buy weeks.
+   * Extends the deadline by arrived bytes, up to that of a silent connection; otherwise a gigabyte
+   * would extend it by weeks.
    */
   public void bodyGrows(int bytes) {
     deadlineMillis =
@@ -228,16 +229,16 @@ public final class OpenConnection {
   }
 
   /**
-   * The service takes no more of the body for now, so the client is not late. What it sends
-   * meanwhile waits in the network, but for what one read brings: Vert.x alone would go on to some
-   * 200 KiB of direct memory, and a few hundred clients that wait their turn would take all of it.
+   * Pauses the body because the service is not ready, which stops the deadline. Further data waits
+   * in the network, except for one read: Vert.x alone would read some 200 KiB into direct memory,
+   * which a few hundred waiting clients would exhaust.
    */
   public void bodyWaits() {
     heldBack = true;
     deadlineMillis = NEVER;
   }
 
-  /** Whether what comes of the body is to wait in the network. */
+  /** Returns whether the body's data has to wait in the network. */
   boolean isHeldBack() {
     return heldBack;
   }
@@ -249,18 +250,18 @@ public final class OpenConnection {
     heldBack = false;
   }
 
-  /** The whole body is here. */
+  /** Records the end of the body. */
   public void bodyEnds() {
     readingBody = false;
     deadlineMillis = NEVER;
   }
 
-  /** A piece of a long answer is being sent; the client must take it in time. */
+  /** Starts the deadline of a piece of a long response. */
   public void sends() {
     deadlineMillis = nowMillis() + limits.keepAliveMillis();
   }
 
-  /** Stored bytes are about to be sent; the client must take them at the least pace from now on. */
+  /** Starts a download, which the client must take at the minimum pace. */
   public void downloadBegins() {
     sends();
     if (limits.pace().isBounded()) {
@@ -268,7 +269,7 @@ public final class OpenConnection {
     }
   }
 
-  /** The client took so many stored bytes. */
+  /** Extends the deadline by stored bytes that the client took. */
   public void downloadGoesOn(long bytes) {
     sends();
     if (paidMillis != NEVER) {
@@ -279,12 +280,12 @@ public final class OpenConnection {
     }
   }
 
-  /** The client took the piece. */
+  /** Records that the client took the piece. */
   public void sent() {
     deadlineMillis = NEVER;
   }
 
-  /** The answer is about to be sent and the next request's head is awaited. */
+  /** Starts the wait for the next request's head; called before the response is sent. */
   public void answered(HttpServerRequest request) {
     readsOn();
     pending = null;
@@ -294,9 +295,9 @@ public final class OpenConnection {
         inHead ? limits.headMillis() : throttled ? THROTTLED_MILLIS : limits.keepAliveMillis();
     deadlineMillis = nowMillis() + Math.min(waitMillis, limits.keepAliveMillis());
     if (isPipelined) {
-      // Others wait behind it, and may always do: what it took itself goes back alone.
+      // Other requests wait behind it, perhaps at all times, so only its own memory is released.
       long own = Math.min(unreadBytes, weightOf(request.headers()));
-      occupancy.giveUnread(client, own);
+      occupancy.releaseUnread(client, own);
       unreadBytes -= own;
     }
   }
@@ -309,7 +310,10 @@ public final class OpenConnection {
     return weight(bytes, headers.size() + 2);
   }
 
-  /** The answer is about to be sent before the whole request was read: the connection ends soon. */
+  /**
+   * Prepares to close the connection soon, because the response is sent before the whole request
+   * was read.
+   */
   public void lingers() {
     readsOn();
     closing = true;
@@ -318,7 +322,7 @@ public final class OpenConnection {
     deadlineMillis = nowMillis() + limits.lingerMillis();
   }
 
-  /** Closes a connection; requests that it still brings are not served. */
+  /** Closes a connection; further requests on it are not served. */
   public void close() {
     closing = true;
     closed = true;
@@ -329,8 +333,8 @@ public final class OpenConnection {
   }
 
   /**
-   * Closes a connection and has the system forget what it holds for it: megabytes, which a client
-   * that takes them slowly would be sent for hours.
+   * Closes a connection and makes the system drop its send buffer: megabytes, which a slow client
+   * would take hours to read.
    */
   void reset() {
     if (http instanceof ConnectionBase base) {

@@ -6,17 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What all connections of the process may hold together, whatever their number of event loops.
+ * The limits of all connections of the process together, over all event loops.
  *
- * @param connections open ones; for one more, the one that has waited longest for its client goes
- * @param connectionsPerAddress open ones of one client address; more are closed. Not for proxies
- *     whose {@code X-Forwarded-For} is believed, behind which everybody is
- * @param unreadBytes what heads that are not complete, requests behind one that is not answered,
- *     and JSON bodies take in memory; see {@link OpenConnection#weight}
- * @param unreadBytesPerAddress the same of one client address
- * @param blockBytes what bodies that are bytes take in memory
- * @param eventBytes what events that wait for slow clients take in memory, before more than an even
- *     share is too much for one stream
+ * @param connections open connections; beyond that, the one whose client has been awaited longest
+ *     is closed
+ * @param connectionsPerAddress open connections of one client address; further ones are closed.
+ *     Trusted proxies have no limit, because all clients are behind them.
+ * @param unreadBytes memory for incomplete heads, requests behind an unanswered one, and JSON
+ *     bodies; see {@link OpenConnection#weight}
+ * @param unreadBytesPerAddress the same for one client address
+ * @param blockBytes memory for bodies of bytes
+ * @param eventBytes memory for events that wait for slow clients, beyond which each stream is
+ *     limited to an even share
  */
 public record ProcessLimits(
     int connections,
@@ -27,24 +28,24 @@ public record ProcessLimits(
     long eventBytes) {
 
   /**
-   * What an open connection takes of the heap: its pipeline, its decoder and Vert.x's part of it
-   * were measured at 8 KB, and at 11 KB once it has been asked something.
+   * The heap of an open connection: its pipeline, decoder and Vert.x's part of it were measured at
+   * 8 KB, and at 11 KB after its first request.
    */
   private static final int CONNECTION_BYTES = 12_288;
 
   /**
-   * What TLS adds to it: its state was measured at 7 KB of the heap, and a record that is not whole
-   * waits in up to 32 KiB of direct memory, which is counted here because nobody else counts it.
+   * The additional memory of TLS: its state was measured at 7 KB of heap, and an incomplete record
+   * waits in up to 32 KiB of direct memory, which is not counted elsewhere.
    */
   private static final int TLS_BYTES = 36_864;
 
-  /** Past this many, a process has other bounds than memory. */
+  /** Beyond this number, a process has other limits than memory. */
   private static final int MAX_CONNECTIONS = 100_000;
 
-  /** One address has one such part of what all have. */
+  /** One address may use this fraction of the total. */
   public static final int SHARES = 4;
 
-  /** Files beside connections: the store's, published files being read and sent, the jar. */
+  /** Other open files: the store's, published files being read and sent, the jar. */
   public static final int OTHER_FILES = 1_024;
 
   public ProcessLimits {
@@ -58,12 +59,12 @@ public record ProcessLimits(
     }
   }
 
-  /** What this process can carry, with its heap, its direct memory and its limit of open files. */
+  /** Returns the limits for this process's heap, direct memory and open files. */
   public static ProcessLimits ofProcess() {
     return ofProcess(false);
   }
 
-  /** The same where connections speak TLS, or not. */
+  /** Returns the same for connections with or without TLS. */
   public static ProcessLimits ofProcess(boolean isSecure) {
     return of(
         Runtime.getRuntime().maxMemory(),
@@ -73,11 +74,11 @@ public record ProcessLimits(
   }
 
   /**
-   * A quarter of the heap for connections, a quarter for bytes on their way to the disk, a
-   * sixteenth for events, and an eighth, or a quarter of the direct memory where that is less, for
-   * what is not read to its end: an incomplete line waits in direct memory, a complete one in the
-   * heap. The rest is the state's and its garbage's. One address has a quarter of the first and the
-   * last; the others cost a token.
+   * Divides the memory: a quarter of the heap for connections, a quarter for bytes on their way to
+   * the disk, a sixteenth for events, and an eighth, or a quarter of the direct memory if that is
+   * less, for unread bytes: an incomplete line waits in direct memory, a complete one in the heap.
+   * The rest is for the state and for garbage. One address may use a quarter of the first and the
+   * last; the others require a token.
    */
   public static ProcessLimits of(long heapBytes, long directBytes, long files) {
     return of(heapBytes, directBytes, files, CONNECTION_BYTES);
@@ -86,7 +87,7 @@ public record ProcessLimits(
   private static ProcessLimits of(
       long heapBytes, long directBytes, long files, int connectionBytes) {
     long byHeap = heapBytes / 4 / connectionBytes;
-    // A half of the files where those are few.
+    // At most half of the files, if those are few.
     long byFiles = Math.max(files / 2, files - OTHER_FILES);
     int connections = (int) Math.max(64, Math.min(MAX_CONNECTIONS, Math.min(byHeap, byFiles)));
     long unread = Math.max(1 << 20, Math.min(heapBytes / 8, directBytes / 4));
@@ -99,19 +100,19 @@ public record ProcessLimits(
         Math.max(1 << 20, heapBytes / 16));
   }
 
-  /** The same for so many connections, and so many of one address. */
+  /** Returns the same with other limits of connections. */
   public ProcessLimits withConnections(int all, int ofAddress) {
     return new ProcessLimits(
         all, ofAddress, unreadBytes, unreadBytesPerAddress, blockBytes, eventBytes);
   }
 
-  /** The same for so many bytes of events. */
+  /** Returns the same with another limit of events. */
   public ProcessLimits withEventBytes(long bytes) {
     return new ProcessLimits(
         connections, connectionsPerAddress, unreadBytes, unreadBytesPerAddress, blockBytes, bytes);
   }
 
-  /** How many files the process may have open, as Linux tells; elsewhere as many as one likes. */
+  /** Returns the limit of open files on Linux; elsewhere a large number. */
   public static long maxFiles() {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
@@ -120,8 +121,8 @@ public record ProcessLimits(
           return soft.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(soft);
         }
       }
-    } catch (IOException | NumberFormatException untold) {
-      // There is no such file outside Linux.
+    } catch (IOException | NumberFormatException ignored) {
+      // This file exists only on Linux.
     }
     return Long.MAX_VALUE;
   }

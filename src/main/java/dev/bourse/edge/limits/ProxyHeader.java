@@ -9,20 +9,19 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a proxy says of a connection before its first byte: PROXY protocol 1, a line of text, or 2,
- * bytes (haproxy.org, "The PROXY protocol"). Of all that it may say only the client's address is
- * looked at.
+ * The header of the PROXY protocol at the start of a connection: version 1, a line of text, or
+ * version 2, binary (haproxy.org, "The PROXY protocol"). Only the client's address is used.
  *
- * @param source the client's address as sockets spell it; empty when the connection is the proxy's
- *     own, such as one that checks health, or the proxy does not know
+ * @param source the client's address in the form that sockets use; empty if the connection is the
+ *     proxy's own, for example a health check, or the address is unknown
  */
 record ProxyHeader(String source) {
-  /** Longest line of text, with its end: the protocol's. */
+  /** The protocol's longest line, including its end. */
   private static final int MOST_TEXT_BYTES = 107;
 
   /**
-   * Most bytes behind the length: addresses take 216 at most; the rest is what proxies add of their
-   * own, some tens of bytes a piece, and is passed over. The protocol would allow 65,535.
+   * The most bytes after the length: addresses take at most 216; the rest is proxies' own additions
+   * of some tens of bytes each, which are skipped. The protocol would allow 65,535.
    */
   private static final int MOST_ADDED_BYTES = 2_048;
 
@@ -46,32 +45,32 @@ record ProxyHeader(String source) {
 
   private static final ProxyHeader OF_THE_PROXY = new ProxyHeader("");
 
-  /** These bytes are no such header. */
-  static final class Malformed extends Exception {
+  /** The bytes are not a valid header. */
+  static final class MalformedException extends Exception {
     private static final long serialVersionUID = 1;
 
-    private Malformed(String message) {
+    private MalformedException(String message) {
       super(message, null, false, false);
     }
   }
 
   /**
-   * Takes the header from the start of what was received, and leaves the rest.
+   * Reads the header from the start of the received bytes, and leaves the rest.
    *
-   * @return null, and nothing is taken, while there is more to come of it
-   * @throws Malformed as soon as it can be told
+   * @return null if the header is incomplete; then no bytes are consumed
+   * @throws MalformedException as soon as the fault is detectable
    */
-  static @Nullable ProxyHeader read(ByteBuf in) throws Malformed {
+  static @Nullable ProxyHeader read(ByteBuf in) throws MalformedException {
     if (begins(in, BINARY)) {
       return in.readableBytes() < BINARY_BYTES ? null : readBinary(in);
     }
     if (begins(in, TEXT)) {
       return readText(in);
     }
-    throw new Malformed("it begins otherwise");
+    throw new MalformedException("it does not start with a PROXY header");
   }
 
-  /** Whether all there is begins so, as far as there is any. */
+  /** Returns whether the received bytes match the signature so far. */
   private static boolean begins(ByteBuf in, byte[] signature) {
     int length = Math.min(in.readableBytes(), signature.length);
     for (int i = 0; i < length; i++) {
@@ -82,16 +81,16 @@ record ProxyHeader(String source) {
     return true;
   }
 
-  private static @Nullable ProxyHeader readBinary(ByteBuf in) throws Malformed {
+  private static @Nullable ProxyHeader readBinary(ByteBuf in) throws MalformedException {
     int start = in.readerIndex();
     int command = in.getUnsignedByte(start + BINARY.length);
     int family = in.getUnsignedByte(start + BINARY.length + 1);
     int added = in.getUnsignedShort(start + BINARY.length + 2);
     if (command != LOCAL && command != PROXIED) {
-      throw new Malformed("its version or command is unknown");
+      throw new MalformedException("its version or command is unknown");
     }
     if (added > MOST_ADDED_BYTES) {
-      throw new Malformed("it is too long");
+      throw new MalformedException("it is too long");
     }
     if (in.readableBytes() < BINARY_BYTES + added) {
       return null;
@@ -105,30 +104,30 @@ record ProxyHeader(String source) {
       case UNKNOWN, UNIX_STREAM -> OF_THE_PROXY;
       case TCP4 -> new ProxyHeader(address(rest, 4, TCP4_BYTES));
       case TCP6 -> new ProxyHeader(address(rest, 16, TCP6_BYTES));
-      default -> throw new Malformed("it is of no stream");
+      default -> throw new MalformedException("it is not of a stream");
     };
   }
 
-  private static String address(ByteBuf rest, int bytes, int least) throws Malformed {
+  private static String address(ByteBuf rest, int bytes, int least) throws MalformedException {
     if (rest.readableBytes() < least) {
-      throw new Malformed("it is too short for its addresses");
+      throw new MalformedException("it is too short for its addresses");
     }
     byte[] address = new byte[bytes];
     rest.readBytes(address);
     return spelled(address);
   }
 
-  private static @Nullable ProxyHeader readText(ByteBuf in) throws Malformed {
+  private static @Nullable ProxyHeader readText(ByteBuf in) throws MalformedException {
     int end = in.bytesBefore((byte) '\n') + 1;
     if (end == 0 ? in.readableBytes() >= MOST_TEXT_BYTES : end > MOST_TEXT_BYTES) {
-      throw new Malformed("it is too long");
+      throw new MalformedException("it is too long");
     }
     if (end == 0) {
       return null;
     }
     String line = in.readCharSequence(end, StandardCharsets.ISO_8859_1).toString();
     if (!line.endsWith("\r\n")) {
-      throw new Malformed("its line does not end with CR LF");
+      throw new MalformedException("its line does not end with CR LF");
     }
     String[] parts = line.substring(TEXT.length, end - 2).split(" ", -1);
     if (parts[0].equals("UNKNOWN")) {
@@ -136,34 +135,34 @@ record ProxyHeader(String source) {
     }
     boolean isV4 = parts[0].equals("TCP4");
     if (parts.length != 5 || !(isV4 || parts[0].equals("TCP6"))) {
-      throw new Malformed("it is not TCP4 or TCP6, two addresses and two ports");
+      throw new MalformedException("it is not TCP4 or TCP6, two addresses and two ports");
     }
     for (int i = 1; i <= 2; i++) {
       if (isV4 ? !NetUtil.isValidIpV4Address(parts[i]) : !isV6(parts[i])) {
-        throw new Malformed("it has no address of its family");
+        throw new MalformedException("its address does not match its family");
       }
     }
     for (int i = 3; i <= 4; i++) {
       if (!parts[i].matches("0|[1-9]\\d{0,4}") || Integer.parseInt(parts[i]) > 65_535) {
-        throw new Malformed("it has no port");
+        throw new MalformedException("its port is not valid");
       }
     }
     return new ProxyHeader(spelled(NetUtil.createByteArrayFromIpAddressString(parts[1])));
   }
 
-  /** Without the name of a network interface, which means nothing on another machine. */
+  /** Excludes an address with an interface name, which is meaningless on another machine. */
   private static boolean isV6(String text) {
     return text.indexOf('%') < 0 && NetUtil.isValidIpV6Address(text);
   }
 
-  private static String spelled(byte @Nullable [] address) throws Malformed {
+  private static String spelled(byte @Nullable [] address) throws MalformedException {
     try {
       if (address != null) {
         return InetAddress.getByAddress(address).getHostAddress();
       }
     } catch (UnknownHostException ofAnotherLength) {
-      // Refused below, like what could not be read.
+      // Rejected below, like a malformed address.
     }
-    throw new Malformed("it has no address of its family");
+    throw new MalformedException("its address does not match its family");
   }
 }

@@ -14,21 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has proxies tell, before anything else on a connection, whose it is. Only the proxies that are
- * known may connect: anybody else's header would be an address of their choice.
+ * Requires proxies to send the client's address before all other data of a connection. Only known
+ * proxies may connect, because anybody else could send any address.
  *
- * <p>Rejected: what Vert.x has for it, which reads the header before anybody counts the connection
- * or sees where it is from, and takes 64 KiB of it; and Netty's decoder behind that (4.2.13). It
- * does not give back the buffer of a header whose additions end too early, and collects without
- * bound behind a version of 255, which it takes for none yet.
+ * <p>Rejected: Vert.x's support, which reads the header before the connection is counted or its
+ * address is checked, and accepts 64 KiB of it; and Netty's decoder behind that (4.2.13), which
+ * leaks the buffer of a header with truncated additions, and buffers without limit after version
+ * 255, which it treats as incomplete.
  */
 public final class ProxyProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(ProxyProtocol.class);
 
-  /** One line a minute at most, so that a flood does not fill the log too. */
+  /** One log line a minute at most, so that a flood does not fill the log. */
   private static final long REPORT_NANOS = 60_000_000_000L;
 
-  /** What the header of a connection said; absent until it is read. */
+  /** The address from a connection's header; absent until it is read. */
   private static final AttributeKey<String> SOURCE = AttributeKey.valueOf("bourse.proxied-source");
 
   private final ClientAddress clients;
@@ -46,7 +46,7 @@ public final class ProxyProtocol {
     this.clients = clients;
   }
 
-  /** Whether this address may connect; counts one that may not. */
+  /** Returns whether this address may connect; counts one that may not. */
   boolean admits(String peer) {
     if (clients.isProxy(peer)) {
       return true;
@@ -56,23 +56,23 @@ public final class ProxyProtocol {
     return false;
   }
 
-  /** What a connection's header said of its client's address; null while it is awaited. */
+  /** Returns the client's address from the connection's header; null while it is awaited. */
   static @Nullable String source(Channel channel) {
     Attribute<String> known = channel.attr(SOURCE);
     return known.get();
   }
 
   /**
-   * Reads the header of a connection before all else.
+   * Reads the header of a connection before all other data.
    *
-   * @param then told of the client's address, empty for a connection of the proxy's own; whether
-   *     the connection may go on, for which it is not closed
+   * @param then receives the client's address, empty for a connection of the proxy's own, and
+   *     returns whether the connection may continue
    */
   void read(Channel channel, Predicate<String> then) {
     channel.pipeline().addFirst(new HeaderHandler(then));
   }
 
-  /** Stands before everything else until the header is read. */
+  /** The first handler of the pipeline until the header is read. */
   private final class HeaderHandler extends ByteToMessageDecoder {
     private final Predicate<String> then;
     private boolean isRefused;
@@ -97,7 +97,7 @@ public final class ProxyProtocol {
           context.pipeline().remove(this);
           return;
         }
-      } catch (ProxyHeader.Malformed fault) {
+      } catch (ProxyHeader.MalformedException fault) {
         malformed.increment();
         lastMalformed = String.valueOf(fault.getMessage());
       }
@@ -106,14 +106,14 @@ public final class ProxyProtocol {
       context.close();
     }
 
-    /** A connection that ends within its header ends: nobody is behind whom that would concern. */
+    /** A connection that ends within its header is dropped silently. */
     @Override
     protected void decodeLast(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
       in.skipBytes(in.readableBytes());
     }
   }
 
-  /** Logs what was refused since the last time, if anything, once a minute at most. */
+  /** Logs the number of rejections since the last time, if any, at most once a minute. */
   public synchronized void report(long nowNanos) {
     long all = untrusted() + malformed();
     if (all == reported || (reported > 0 && nowNanos - reportedNanos < REPORT_NANOS)) {
@@ -122,8 +122,8 @@ public final class ProxyProtocol {
     reportedNanos = nowNanos;
     LOG.warn(
         """
-        {} connections were closed for their PROXY header: {} in all of addresses that proxies \
-        does not list{}, and {} without a header that can be read{}\
+        closed {} connections because of their PROXY header; in total {} from addresses that \
+        proxies does not list{}, and {} without a valid header{}\
         """,
         all - reported,
         untrusted(),
@@ -133,12 +133,17 @@ public final class ProxyProtocol {
     reported = all;
   }
 
-  /** Connections that were closed because their address is none of a known proxy. */
+  /**
+   * Returns the number of connections that were closed because their address is not a known proxy.
+   */
   public long untrusted() {
     return untrusted.sum();
   }
 
-  /** Connections that were closed because they began with something else than a header. */
+  /**
+   * Returns the number of connections that were closed because they did not start with a valid
+   * header.
+   */
   public long malformed() {
     return malformed.sum();
   }

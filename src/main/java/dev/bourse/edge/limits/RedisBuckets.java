@@ -33,35 +33,35 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Token buckets on a Redis server. Nothing here waits: a call sends and returns, and its future is
- * completed by the client's own threads.
+ * Token buckets on a Redis server. Calls do not block; their futures complete on the client's own
+ * threads.
  */
 final class RedisBuckets {
-  /** Making a connection, TLS and log-in included, and trying it. */
+  /** The time limit of a connection attempt, including TLS, log-in and a test. */
   static final long CONNECT_MILLIS = 1_000;
 
   /**
-   * Commands sent over a connection and not answered. Requests give up long before; this bounds
-   * what a server that fell silent leaves behind until the connection is given up.
+   * Commands without an answer on a connection. Requests time out long before; this bounds the
+   * commands to a silent server until the connection is dropped.
    */
   private static final int MAX_UNANSWERED = 4_096;
 
   /**
-   * Buckets a connection keeps the handle of, some 5 MB. Requests of a token that come at the same
-   * time share a handle, and with it one exchange with the server; one that is forgotten is made
-   * again.
+   * Cached bucket handles of a connection, some 5 MB. Concurrent requests of a token share a
+   * handle, and so one exchange with the server; an evicted handle is created again.
    */
   private static final int MAX_HANDLES = 10_000;
 
-  /**
-   * How often a write is tried again because another process was first; each loser had a winner.
-   */
+  /** Retries of a write that another process won; each lost race has a winner. */
   private static final int MAX_RETRIES = 16;
 
-  /** Beyond the time a bucket takes to refill, when it is as good as none, for clocks apart. */
+  /**
+   * Added to the refill time of a bucket, after which it equals a new one, to allow for clock
+   * differences.
+   */
   private static final Duration KEPT_AFTER_REFILL = Duration.ofSeconds(10);
 
-  /** No token id has a tilde, so this is nobody's bucket. */
+  /** Not a valid token id, so this bucket belongs to nobody. */
   private static final String TRIAL = "~trial";
 
   private static final RedisCodec<String, byte[]> CODEC =
@@ -76,14 +76,14 @@ final class RedisBuckets {
   private final RedisURI address;
 
   /**
-   * Loads the client, which takes its time: not for an event loop. Connects nothing.
+   * Loads the client, which is slow, so do not call it on an event loop. Does not connect.
    *
-   * @param perMinute capacity of a bucket and its refill in a minute, over 0
-   * @param clock the time of day: processes share no other
+   * @param perMinute the capacity of a bucket and its refill per minute, over 0
+   * @param clock the time of day, which is the only clock that processes share
    */
   RedisBuckets(SharedBudgetConfig config, int perMinute, Clock clock) {
     this.config = config;
-    // Processes with different limits, as while a new one is rolled out, count apart.
+    // Processes with different limits, for example during a rollout, count separately.
     this.keyPrefix = "bourse:requests:" + perMinute + ":";
     BucketConfiguration configuration =
         BucketConfiguration.builder()
@@ -97,18 +97,18 @@ final class RedisBuckets {
     this.clock = wallClock(clock);
     this.resources =
         ClientResources.builder()
-            // The least the client accepts; one connection needs one.
+            // The minimum that the client accepts; one connection needs one thread.
             .ioThreadPoolSize(2)
             .computationThreadPoolSize(2)
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-            // The JVM's, as everywhere in this process; it runs on the client's threads.
+            // The JVM's resolver, as everywhere in this process; it runs on the client's threads.
             .addressResolverGroup(DefaultAddressResolverGroup.INSTANCE)
             .build();
     this.address = address(config);
     this.client = RedisClient.create(resources);
     client.setOptions(
         ClientOptions.builder()
-            // A connection that broke, or is silent, is replaced by one that was tried first.
+            // A broken or silent connection is replaced by a new one that was tested first.
             .autoReconnect(false)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             .requestQueueSize(MAX_UNANSWERED)
@@ -148,7 +148,10 @@ final class RedisBuckets {
     };
   }
 
-  /** Makes a connection and tries it; completes within {@link #CONNECT_MILLIS} either way. */
+  /**
+   * Connects and tests the connection; completes within {@link #CONNECT_MILLIS}, with success or
+   * failure.
+   */
   CompletableFuture<Link> connect() {
     CompletableFuture<StatefulRedisConnection<String, byte[]>> opening;
     try {
@@ -169,12 +172,12 @@ final class RedisBuckets {
     return tried;
   }
 
-  /** Whether a failure of the client's says less than its cause. */
+  /** Returns whether a failure of the client only wraps its cause. */
   static boolean isWrapping(Throwable failure) {
     return failure instanceof RedisException;
   }
 
-  /** Ends the client's threads; links are to be closed before. */
+  /** Ends the client's threads; close the links first. */
   CompletableFuture<Void> close() {
     CompletableFuture<Void> closed = new CompletableFuture<>();
     client
@@ -187,7 +190,7 @@ final class RedisBuckets {
     return closed;
   }
 
-  /** One connection and the buckets over it. It does not come back when it is lost. */
+  /** One connection and its buckets. It does not reconnect after a loss. */
   final class Link {
     private final StatefulRedisConnection<String, byte[]> connection;
     private final AsyncProxyManager<String> proxies;
@@ -195,7 +198,8 @@ final class RedisBuckets {
         Caffeine.newBuilder()
             .maximumSize(MAX_HANDLES)
             .expireAfterAccess(Duration.ofMinutes(2))
-            // To wake another thread for the upkeep costs more than the upkeep.
+            // Runs the cache's maintenance on this thread, because waking another thread costs
+            // more.
             .executor(Runnable::run)
             .build();
 
@@ -214,8 +218,8 @@ final class RedisBuckets {
     }
 
     /**
-     * Writes a bucket that is nobody's: a server may take a log-in and refuse to write. It must be
-     * done in a request's time, but for what goes before it, which loads the classes it takes.
+     * Writes a test bucket, because a server may accept the log-in and reject writes. Only the
+     * write has the deadline of a request; the step before it loads the client's classes.
      */
     private CompletableFuture<Link> tried() {
       AsyncBucketProxy trial = handle(TRIAL);
@@ -227,15 +231,16 @@ final class RedisBuckets {
     }
 
     /**
-     * Spends one request of a key's budget. Fails when the server has not answered in the time set,
-     * with what it refused, or with what became of the connection.
+     * Spends one request of a key's budget. Fails if the server does not answer within the time
+     * limit or rejects the command, or if the connection is lost.
      */
     CompletableFuture<ConsumptionProbe> spend(String key) {
       try {
         return handles
             .get(key, this::handle)
             .tryConsumeAndReturnRemaining(1)
-            // Over all: a request may first wait for those of its token before it.
+            // The time limit of the whole call, because a request may first wait for earlier ones
+            // of its token.
             .orTimeout(config.timeoutMillis(), TimeUnit.MILLISECONDS);
       } catch (RuntimeException e) {
         return CompletableFuture.failedFuture(e);
@@ -243,8 +248,8 @@ final class RedisBuckets {
     }
 
     /**
-     * Without this the requests of one busy token would race each other for its bucket, each
-     * reading what another is about to change.
+     * Returns the shared handle of a key. Without it, concurrent requests of one busy token would
+     * race for its bucket.
      */
     private AsyncBucketProxy handle(String key) {
       return proxies
@@ -253,7 +258,7 @@ final class RedisBuckets {
           .build(keyPrefix + key, bucket);
     }
 
-    /** Calls once the connection is lost or closed. */
+    /** Runs a callback when the connection is lost or closed. */
     void onLost(Runnable call) {
       connection.addListener(
           new RedisConnectionStateListener() {
@@ -267,7 +272,7 @@ final class RedisBuckets {
       }
     }
 
-    /** Fails what is under way. */
+    /** Closes the connection and fails pending commands. */
     CompletableFuture<Void> close() {
       return connection.closeAsync();
     }

@@ -12,15 +12,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A budget of requests per minute for each key (a token, a client address): a token bucket that
- * refills evenly, so that a refused caller waits for one request's share and not for a whole
- * minute. Shared by all event loops.
+ * Requests per minute for each key (a token, a client address): a token bucket with a steady
+ * refill, so that a rejected caller waits for one request's share and not for a whole minute.
+ * Shared by all event loops.
  */
 public final class RequestBudgets {
   /**
-   * Buckets kept. One takes some 400 bytes, so this is 8 MB: whoever has a network of 65,536 client
-   * addresses must not fill the heap with them. Beyond it the least used is forgotten, which only
-   * forgives what that key has spent.
+   * Cached buckets. One takes some 400 bytes, so this is 8 MB: a client with a network of 65,536
+   * addresses must not fill the heap. Beyond it the least used bucket is evicted, which only resets
+   * that key's budget.
    */
   static final long MAX_BUCKETS = 20_000;
 
@@ -32,9 +32,9 @@ public final class RequestBudgets {
 
   /**
    * @param perMinute requests a minute; 0 for no budget
-   * @param burst most that can be spent at once
-   * @param noun whose budget it is, for the error
-   * @param reason how the error names this budget
+   * @param burst the most requests at once
+   * @param noun the owner of the budget, for the error
+   * @param reason the budget's name in the error
    * @param nanos a monotonic clock
    */
   public RequestBudgets(int perMinute, int burst, String noun, String reason, LongSupplier nanos) {
@@ -50,9 +50,9 @@ public final class RequestBudgets {
         Bandwidth.builder().capacity(burst).refillGreedy(perMinute, Duration.ofMinutes(1)).build();
     return Caffeine.newBuilder()
         .maximumSize(MAX_BUCKETS)
-        // Two minutes refill any bucket, so what goes is as good as new.
+        // Two minutes refill any bucket, so an evicted one equals a new one.
         .expireAfterAccess(Duration.ofMinutes(2))
-        // To wake another thread for the upkeep costs more than the upkeep.
+        // Runs the cache's maintenance on this thread, because waking another thread costs more.
         .executor(Runnable::run)
         .build(key -> Bucket.builder().addLimit(bandwidth).withCustomTimePrecision(clock).build());
   }
@@ -71,12 +71,12 @@ public final class RequestBudgets {
     };
   }
 
-  /** Most that can be spent at once; 0 when there is no budget. */
+  /** Returns the most requests at once; 0 without a budget. */
   public int quota() {
     return perMinute == 0 ? 0 : burst;
   }
 
-  /** Spends one request of a key's budget, if one is left; null when there is no budget at all. */
+  /** Spends one request of a key's budget, if one is left; null without a budget. */
   public @Nullable ConsumptionProbe spend(String key) {
     if (buckets == null) {
       return null;
@@ -84,7 +84,7 @@ public final class RequestBudgets {
     return buckets.get(key).tryConsumeAndReturnRemaining(1);
   }
 
-  /** How many keys have a bucket now. */
+  /** Returns how many keys have a bucket now. */
   long keys() {
     if (buckets == null) {
       return 0;
@@ -93,20 +93,21 @@ public final class RequestBudgets {
     return buckets.estimatedSize();
   }
 
-  /** The refusal a failed probe stands for. */
+  /** Returns the error of a failed probe. */
   public ApiError refusal(ConsumptionProbe probe) {
     return ApiError.tooOften(
         reason, "over " + perMinute + " requests a minute for this " + noun, waitMillis(probe));
   }
 
-  /** How long until a refused request will do. */
+  /** Returns the time until a rejected request would succeed. */
   public static long waitMillis(ConsumptionProbe probe) {
     return (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000;
   }
 
   /**
-   * The header of draft-ietf-httpapi-ratelimit-headers: what is left, and seconds until all is; of
-   * a refused request, until there is one more, as in Retry-After.
+   * Returns the header of draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the
+   * seconds until the budget is full; after a rejection, until one more request is available, as in
+   * Retry-After.
    */
   public static String rateLimit(ConsumptionProbe probe) {
     long seconds =

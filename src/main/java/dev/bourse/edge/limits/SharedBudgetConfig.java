@@ -13,15 +13,15 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The Redis or Valkey server through which processes share the budgets of tokens.
+ * The Redis or Valkey server through which processes share token budgets.
  *
  * @param host its name or address
  * @param port its port, 1 to 65535
- * @param tls whether the connection is encrypted; the certificate is then checked against the JVM's
- *     authorities and the host's name
- * @param database the number of the database on it, 0 or more
- * @param user who logs in; empty for the server's default user
- * @param password empty when the server asks for none
+ * @param tls whether the connection is encrypted; the certificate is then verified against the
+ *     JVM's authorities and the host name
+ * @param database the number of its database, 0 or more
+ * @param user the user; empty for the server's default user
+ * @param password empty if the server requires none
  * @param timeoutMillis how long a request may wait for the server before it is counted in this
  *     process, 5 to 1,000
  */
@@ -35,8 +35,8 @@ public record SharedBudgetConfig(
     long timeoutMillis) {
 
   /**
-   * A server in the same network answers within a millisecond or two, and with a pause of either
-   * process's collector in between within some twenty; a client hardly notices fifty.
+   * A server in the same network answers within a millisecond or two, and within some twenty after
+   * a garbage collection in either process; clients hardly notice fifty.
    */
   static final long USUAL_TIMEOUT_MILLIS = 50;
 
@@ -55,11 +55,11 @@ public record SharedBudgetConfig(
   }
 
   /**
-   * Maps settings {@code limits.shared-url}, {@code limits.shared-password} (best given as {@code
-   * BOURSE_LIMITS_SHARED_PASSWORD}) or {@code limits.shared-password-file}, and {@code
-   * limits.shared-timeout}. Reads the password file. Faults are recorded in the settings.
+   * Reads settings {@code limits.shared-url}, {@code limits.shared-password} (preferably given as
+   * {@code BOURSE_LIMITS_SHARED_PASSWORD}) or {@code limits.shared-password-file}, and {@code
+   * limits.shared-timeout}. Reads the password file. Records faults in the settings.
    *
-   * @return empty when no server is set, or faulty
+   * @return empty if no server is set or a setting is faulty
    */
   public static Optional<SharedBudgetConfig> from(Settings settings) {
     String text = settings.text("limits.shared-url", "");
@@ -94,10 +94,11 @@ public record SharedBudgetConfig(
   }
 
   /**
-   * Reads an address, percent-encoded where need be.
+   * Parses a percent-encoded address.
    *
-   * @param password goes before the address's own unless it is empty
-   * @throws IllegalArgumentException saying what is wrong with it; never shows the password
+   * @param password overrides the address's own unless it is empty
+   * @throws IllegalArgumentException if it is malformed; the message states the fault and never
+   *     contains the password
    */
   public static SharedBudgetConfig parse(String text, String password, long timeoutMillis) {
     URI uri;
@@ -123,7 +124,7 @@ public record SharedBudgetConfig(
     }
     String database = uri.getRawPath().replaceFirst("^/", "");
     if (!database.isEmpty() && !DATABASE.matcher(database).matches()) {
-      throw new IllegalArgumentException("the database is no number");
+      throw new IllegalArgumentException("the database is not a number");
     }
     String[] login =
         uri.getRawUserInfo() == null ? new String[0] : uri.getRawUserInfo().split(":", 2);
@@ -137,12 +138,12 @@ public record SharedBudgetConfig(
         timeoutMillis);
   }
 
-  /** A plus sign is itself here, not a space. */
+  /** Decodes percent-encoding; a plus sign stays a plus sign. */
   private static String decode(String encoded) {
     return URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
-  /** Without the user and the password. */
+  /** Returns the address without the user and the password. */
   @Override
   public String toString() {
     return (tls ? "rediss://" : "redis://") + host + ":" + port + "/" + database;

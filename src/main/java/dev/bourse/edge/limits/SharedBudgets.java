@@ -20,37 +20,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The budgets of tokens, shared by the processes that name one Redis server. Only these: the budget
- * of a client address is the cheap first line against floods, which must not cost an exchange with
- * another machine for each request it turns away.
+ * Token budgets shared by the processes that use one Redis server. Address budgets are not shared:
+ * they are the cheap first defence against floods and must not cost an exchange with another
+ * machine per rejected request.
  *
- * <p>The server is a convenience, never a condition. When it is away, slow or answers an error, a
- * request is counted in this process as if nothing were shared, which at worst lets a token spend
- * its budget once in each process. Once it failed several times in a row nobody waits for it any
- * more; a new connection is tried every {@link #RETRY_MILLIS} and used as soon as it works.
+ * <p>The server is optional. If it is unreachable, slow or answers an error, a request is counted
+ * in this process as if budgets were not shared, which at worst lets a token spend its budget once
+ * in each process. After several failures in a row requests no longer wait for the server; a new
+ * connection is attempted every {@link #RETRY_MILLIS} and used as soon as it works.
  */
 public final class SharedBudgets {
   private static final Logger LOG = LoggerFactory.getLogger(SharedBudgets.class);
 
   /**
-   * Requests that wait for the server, of all event loops. At a millisecond an answer it is far
-   * more than a process serves; past it the server is too slow to wait for.
+   * Requests of all event loops that wait for the server. At a millisecond per answer it is far
+   * more than a process serves; beyond it the server is too slow to wait for.
    */
   public static final int MAX_WAITING = 1_024;
 
-  /** One lost answer is bad luck; after so many in a row waiting is of no use. */
+  /** One lost answer is an exception; after this many in a row waiting is useless. */
   public static final int MAX_FAILURES = 5;
 
-  /** A server that is back is used within a second, for two attempts a second. */
+  /** A server that is back is used within a second, at the cost of two attempts a second. */
   static final long RETRY_MILLIS = 500;
 
-  /** What a server says whose operator has to act, in answer to a log-in. */
+  /** Errors at log-in that an operator has to fix. */
   private static final Pattern NEEDS_MENDING =
       Pattern.compile("(WRONGPASS|NOAUTH|NOPERM|ERR (invalid|AUTH|DB|Client sent AUTH)).*");
 
   private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
 
-  /** Longest part of a server's error in the log. */
+  /** The longest part of a server's error in the log. */
   private static final int MAX_SHOWN = 300;
 
   private static final List<String> REASONS = List.of("away", "busy", "error", "slow");
@@ -73,8 +73,8 @@ public final class SharedBudgets {
         signals.tally(
             "bourse_shared_budget_fallbacks_total",
             """
-            Requests counted in this process though budgets are shared: the server is `away`, was \
-            `slow`, answered an `error`, or is `busy` as too many wait for it.\
+            Requests counted in this process although budgets are shared: the server is `away`, was \
+            `slow`, answered an `error`, or is `busy` because too many requests wait for it.\
             """,
             List.of(Label.REASON));
     REASONS.forEach(fallbacks::at);
@@ -85,11 +85,11 @@ public final class SharedBudgets {
   }
 
   /**
-   * Makes the first connection. Succeeds after the first attempt, whatever came of it: the service
-   * starts without the server.
+   * Makes the first connection. Succeeds after the first attempt, whatever its result, so that the
+   * service starts without the server.
    *
    * @param perMinute the budget of a token, over 0
-   * @param clock the time of day; that of processes that share budgets had better agree
+   * @param clock the time of day, which should agree between the processes
    */
   public static Future<SharedBudgets> open(
       Vertx vertx, SharedBudgetConfig config, int perMinute, Clock clock, Signals signals) {
@@ -104,10 +104,10 @@ public final class SharedBudgets {
   }
 
   /**
-   * Spends one request of a token's budget. Never fails; complete at once when there is no server
-   * to ask. Otherwise completed on a thread of the client's, within the time set.
+   * Spends one request of a token's budget. Never fails. Completes at once without a connection,
+   * otherwise on a thread of the client within the time limit.
    *
-   * @param local what counts when the server does not
+   * @param local the budgets to use if the server does not answer
    */
   public Future<@Nullable ConsumptionProbe> spend(String tokenId, RequestBudgets local) {
     RedisBuckets.Link asked = link;
@@ -142,11 +142,11 @@ public final class SharedBudgets {
     return local.spend(tokenId);
   }
 
-  /** Notes that the server did not count; the reason, for the metric. */
+  /** Records a failure of the server and returns the reason for the metric. */
   private String failed(RedisBuckets.Link asked, Throwable cause) {
     boolean slow = isTimeout(cause);
     if (cause instanceof BucketExecutionException && !slow) {
-      // Too many processes wanted one bucket at once: no fault of the server's.
+      // Too many processes wanted one bucket at once, which is not the server's fault.
       return "busy";
     }
     if (asked == link && failures.incrementAndGet() >= MAX_FAILURES) {
@@ -156,8 +156,8 @@ public final class SharedBudgets {
   }
 
   /**
-   * One attempt at a connection; completes with its end, never fails. Not for an event loop: the
-   * first one loads classes, and any may look up the server's name.
+   * Attempts to connect. Completes with the end of the attempt, never fails. Not for an event loop,
+   * because the first attempt loads classes, and any may look up the server's name.
    */
   private Future<Void> attempt() {
     if (closed) {
@@ -183,14 +183,14 @@ public final class SharedBudgets {
       made.close();
       return;
     }
-    LOG.info("request budgets are shared through {}", server);
+    LOG.info("sharing request budgets through {}", server);
     loggedReason = "";
     failures.set(0);
     link = made;
     made.onLost(() -> lost(made, new IllegalStateException("the connection was closed")));
   }
 
-  /** Stops using a connection; whoever waits on it is answered by its end. */
+  /** Stops using a connection; its pending calls end with it. */
   private synchronized void lost(RedisBuckets.Link which, Throwable cause) {
     if (link == which) {
       link = null;
@@ -211,7 +211,7 @@ public final class SharedBudgets {
       if (NEEDS_MENDING.matcher(reason).matches()) {
         LOG.error(
             """
-            {} refuses what limits.shared-url asks ({}); until that is mended, each process \
+            {} rejects the connection of limits.shared-url ({}); until that is fixed, each process \
             counts request budgets for itself\
             """,
             server,
@@ -219,7 +219,7 @@ public final class SharedBudgets {
       } else {
         LOG.warn(
             """
-            request budgets cannot be shared through {} ({}); until they can, each process \
+            cannot share request budgets through {} ({}); until the connection works, each process \
             counts for itself\
             """,
             server,
@@ -229,7 +229,7 @@ public final class SharedBudgets {
     vertx.setTimer(RETRY_MILLIS, again -> vertx.executeBlocking(this::attempt, false));
   }
 
-  /** Closes the connection for good; what comes later is counted in this process. */
+  /** Closes the connection for good; later requests are counted in this process. */
   public Future<Void> close() {
     RedisBuckets.Link open;
     synchronized (this) {
@@ -245,7 +245,7 @@ public final class SharedBudgets {
         .timeout(2 * RedisBuckets.CONNECT_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** The server's own words: an operator's only lead. */
+  /** Returns the server's own message, for the operator. */
   private static String shown(String reason) {
     String line = CONTROL.matcher(reason).replaceAll("?");
     return line.length() <= MAX_SHOWN ? line : line.substring(0, MAX_SHOWN) + "…";
@@ -256,7 +256,7 @@ public final class SharedBudgets {
         || cause instanceof java.util.concurrent.TimeoutException;
   }
 
-  /** What the client's and the futures' wrappings hold. */
+  /** Returns the root cause below the wrappers of the client and the futures. */
   private static Throwable rootOf(Throwable failure) {
     Throwable root = failure;
     while (root.getCause() != null

@@ -9,12 +9,12 @@ import io.netty.util.ByteProcessor;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * Stands before a connection's decoder and counts the bytes that stay in it or behind it. The
- * decoder keeps a head until it is complete, and Vert.x keeps the requests that follow one which is
- * not answered yet; neither of them bounds what all connections keep together.
+ * Counts the bytes that wait in a connection's decoder or behind it. The decoder keeps an
+ * incomplete head, and Vert.x keeps the requests behind an unanswered one; neither limits the total
+ * of all connections.
  */
 final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
-  /** A buffer above this size is copied when it holds little, so that the rest can be freed. */
+  /** A buffer above this size is copied if it holds little, so that the rest can be freed. */
   private static final int SPACIOUS_BYTES = 4_096;
 
   private final Connections connections;
@@ -42,7 +42,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     try {
       context.fireChannelRead(bytes);
       if (connection.isInBody()) {
-        // Whoever collects a body counts its bytes; until then they are few.
+        // The code that collects a body counts its bytes; until then they are few.
         if (connection.isHeldBack() && bytes.refCnt() > 1) {
           context.channel().config().setAutoRead(false);
         }
@@ -54,7 +54,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
               || (wasBetween && connection.isBetweenRequests() && connection.entered() == entered)
               || (!connection.hadBody() && endsWithinHead(bytes, start, length));
       if (isPart || connection.isAnswering()) {
-        connections.waits(
+        connections.reserveUnread(
             connection, OpenConnection.weight(length, lines(bytes, start, length)), isPart);
         connection.isPipelined |= isBehind;
       } else {
@@ -63,7 +63,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     } finally {
       bytes.release();
       if (!context.channel().isWritable()) {
-        // A client that does not read its answers may send no further requests.
+        // A client that does not read its responses may not send further requests.
         context.channel().config().setAutoRead(false);
       }
     }
@@ -78,19 +78,19 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Drops at once what the decoder keeps. Vert.x lets go of a closed connection only in the loop's
-   * next turn, and thousands of connections may be closed in this one.
+   * Drops the decoder's bytes at once. Vert.x releases those of a closed connection only in the
+   * loop's next turn, and thousands of connections may be closed in this one.
    */
   static void forget(ChannelPipeline pipeline) {
     ChannelHandlerContext decoder = pipeline.context(HttpRequestDecoder.class);
     if (decoder != null) {
-      // On removal it hands on what it has not read, and no later handler would release that.
+      // On removal the decoder passes on unread bytes, which no later handler would release.
       pipeline.addAfter(decoder.name(), null, new Discarding());
       pipeline.remove(decoder.handler());
     }
   }
 
-  /** Releases the bytes of a connection that was closed. */
+  /** Releases the bytes of a closed connection. */
   private static final class Discarding extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
@@ -98,7 +98,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Copies a few bytes out of a large buffer, which would be held for as long as they wait. */
+  /** Copies a few bytes out of a large buffer, which would otherwise be held while they wait. */
   private static ByteBuf compact(ChannelHandlerContext context, ByteBuf read) {
     if (read.capacity() <= SPACIOUS_BYTES || read.readableBytes() > read.capacity() / 2) {
       return read;
@@ -108,7 +108,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     return copy;
   }
 
-  /** Whether a line ends here that is not the empty one at the end of a head. */
+  /** Returns whether a line ends here that is not the empty one at the end of a head. */
   private static boolean endsWithinHead(ByteBuf bytes, int start, int length) {
     int last = start + length - 1;
     if (length < 2 || bytes.getByte(last) != '\n') {

@@ -1,20 +1,19 @@
 /**
- * What clients may take: requests a minute ({@link dev.bourse.edge.limits.RequestBudgets}),
- * connections and memory ({@link dev.bourse.edge.limits.ProcessLimits}), and time ({@link
- * dev.bourse.edge.limits.EdgeLimits}).
+ * Limits of what clients may use: requests a minute ({@link
+ * dev.bourse.edge.limits.RequestBudgets}), connections and memory ({@link
+ * dev.bourse.edge.limits.ProcessLimits}), and time ({@link dev.bourse.edge.limits.EdgeLimits}).
  *
- * <p>{@link dev.bourse.edge.limits.Connections} ends the connections whose client keeps the service
- * waiting; {@code UnreadBytesHandler} counts the bytes that wait to be read; {@link
- * dev.bourse.edge.limits.Occupancy} adds up what all event loops hold. Where TLS is spoken, {@link
- * dev.bourse.edge.limits.CountedHandshakes} has connections counted before their handshakes.
+ * <p>{@link dev.bourse.edge.limits.Connections} closes the connections of slow clients; {@code
+ * UnreadBytesHandler} counts unread bytes; {@link dev.bourse.edge.limits.Occupancy} sums up the
+ * resources of all event loops. With TLS, {@link dev.bourse.edge.limits.CountedHandshakes} counts
+ * connections before their handshakes.
  *
- * <p>What a token may spend is counted by {@code RequestBudgets}, or, for several processes, by
- * {@link dev.bourse.edge.limits.SharedBudgets} on a Redis server: the same bucket4j over Lettuce,
- * the client that bucket4j's own asynchronous back-end takes. Lettuce brings reactor-core (it
- * connects with it) and an interface for rotating credentials; both are accepted because the
- * alternative is a back-end of our own. Its Netty is the one Vert.x brings, it has two threads of
- * its own, and none of it is loaded unless a server is configured. Only {@code RedisBuckets} knows
- * it.
+ * <p>{@code RequestBudgets} counts the requests of a token in one process, and {@link
+ * dev.bourse.edge.limits.SharedBudgets} for several processes on a Redis server: the same bucket4j
+ * over Lettuce, which is the client of bucket4j's own asynchronous back-end. Lettuce depends on
+ * reactor-core (it connects with it) and an interface for rotating credentials; both are accepted
+ * because the alternative is a back-end of our own. It shares Netty with Vert.x, has two threads of
+ * its own, and is not loaded unless a server is configured. Only {@code RedisBuckets} uses it.
  */
 @NullMarked
 package dev.bourse.edge.limits;

@@ -19,24 +19,24 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * Which certificates of clients are taken, and who has to show one.
+ * The accepted client certificates, and the callers that need one.
  *
- * @param file where the authorities are
- * @param demand who has to show a certificate
- * @param authorities those whose certificates are taken; each may issue others
+ * @param file the file of the authorities
+ * @param demand the callers that must present a certificate
+ * @param authorities the accepted authorities; each may issue intermediate ones
  */
 public record ClientCertificates(PemFile file, Demand demand, List<X509Certificate> authorities) {
-  /** An old authority beside each new one, of a few departments or clusters. */
+  /** An old authority next to each new one, for a few departments or clusters. */
   private static final int MOST_AUTHORITIES = 64;
 
-  /** Who has to show a certificate. What is shown is verified in any case. */
+  /** The callers that must present a certificate. A presented certificate is always verified. */
   public enum Demand {
-    /** Whoever sends an API token. */
+    /** Callers with an API token. */
     AGENTS,
-    /** Whoever connects. */
+    /** All callers. */
     ALL;
 
-    /** The one that settings call so. */
+    /** Returns the value of a setting. */
     static Optional<Demand> of(String text) {
       return Arrays.stream(values())
           .filter(demand -> demand.name().toLowerCase(Locale.ROOT).equals(text))
@@ -52,7 +52,7 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
   static ClientCertificates read(PemFile file, Demand demand) throws PemException {
     List<X509Certificate> found = file.certificates(MOST_AUTHORITIES);
     for (int i = 0; i < found.size(); i++) {
-      // Any other would be taken as it is, without a look at when it ends.
+      // The JDK would accept any other certificate without checking its expiry.
       if (found.get(i).getBasicConstraints() < 0) {
         throw file.fault(
             "certificates of authorities (CA:TRUE); number %d, %s, is of none",
@@ -62,14 +62,14 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
     return new ClientCertificates(file, demand, found);
   }
 
-  /** Those of the authorities that have not ended. */
+  /** Returns the authorities that have not expired. */
   List<X509Certificate> inForce(Instant now) {
     return authorities.stream()
         .filter(authority -> authority.getNotAfter().toInstant().isAfter(now))
         .toList();
   }
 
-  /** When the first authority ends. */
+  /** Returns when the first authority expires. */
   public Instant end() {
     return authorities.stream()
         .map(authority -> authority.getNotAfter().toInstant())
@@ -78,13 +78,14 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
   }
 
   /**
-   * What verifies clients' certificates as of now: the JDK, which goes by what is in force of each
-   * of a chain but not of the authority at its end. Whether one was revoked is not asked.
+   * Returns the verifier of clients' certificates as of now. It uses the JDK, which checks the
+   * validity of each certificate of a chain except the authority at its end. It does not check
+   * revocation.
    */
   TrustOptions trust(Instant now) throws GeneralSecurityException, IOException {
     List<X509Certificate> trusted = inForce(now);
     if (trusted.isEmpty()) {
-      return TrustOptions.wrap(new Nobody());
+      return TrustOptions.wrap(new RejectAll());
     }
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, new char[0]);
@@ -96,12 +97,12 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
     return TrustOptions.wrap(factory.getTrustManagers()[0]);
   }
 
-  /** Takes no certificate: all authorities have ended. */
-  private static final class Nobody implements X509TrustManager {
+  /** Accepts no certificate, because all authorities have expired. */
+  private static final class RejectAll implements X509TrustManager {
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String kind)
         throws CertificateException {
-      throw new CertificateException("all authorities of client certificates have ended");
+      throw new CertificateException("all authorities of client certificates have expired");
     }
 
     @Override
@@ -116,7 +117,7 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
     }
   }
 
-  /** Whose authorities they are and until when the first is one. */
+  /** Returns the names of the authorities and when the first one expires. */
   @Override
   public String toString() {
     return "%s, of which the first ends %s"

@@ -19,14 +19,15 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a port speaks TLS with, until its files hold something else. */
+/** The TLS material of a port, which is renewed when its files change. */
 public final class Renewal {
   private static final Logger LOG = LoggerFactory.getLogger(Renewal.class);
 
   /**
-   * What new connections are served with.
+   * The material of new connections.
    *
-   * @param authorities of clients' certificates, those that were in force when it was made
+   * @param authorities the authorities of clients' certificates that had not expired when it was
+   *     made
    */
   public record Material(
       CertificatePair pair,
@@ -48,8 +49,8 @@ public final class Renewal {
   private final Clock clock;
   private volatile Material material;
 
-  /** What was told of files that cannot be used, by what they are. */
-  private final Map<String, String> told = new HashMap<>();
+  /** The last logged faults of unusable files, by file. */
+  private final Map<String, String> loggedFaults = new HashMap<>();
 
   public Renewal(TlsConfig config, Clock clock) {
     this.config = config;
@@ -66,7 +67,7 @@ public final class Renewal {
   private void warnOfEnds() {
     Material served = material;
     if (!served.pair().end().isAfter(clock.instant())) {
-      LOG.warn("{}: the certificate has ended: {}", config.certificate().path(), served.pair());
+      LOG.warn("{}: the certificate has expired: {}", config.certificate().path(), served.pair());
     }
     served
         .clients()
@@ -74,7 +75,7 @@ public final class Renewal {
         .ifPresent(
             clients ->
                 LOG.warn(
-                    "{}: {} of {} authorities have ended, and their certificates are refused: {}",
+                    "{}: {} of {} authorities have expired and their certificates are rejected: {}",
                     clients.file().path(),
                     clients.authorities().size() - served.authorities().size(),
                     clients.authorities().size(),
@@ -82,9 +83,9 @@ public final class Renewal {
   }
 
   /**
-   * Reads the files, and tells what to serve with when that is something else; what is in use stays
-   * until {@link #taken}. Files that cannot be used, such as one of which half is written, are told
-   * to the log once, and keep nothing else from being renewed. Blocks.
+   * Reads the files and returns the new material if they have changed; the old one stays in use
+   * until {@link #recordInUse}. Unusable files, for example incompletely written ones, are logged
+   * once and do not block the renewal of others. Blocks.
    */
   public synchronized Optional<Material> look() {
     Material served = material;
@@ -109,33 +110,33 @@ public final class Renewal {
   private <T> T read(String what, Reading<T> reading, T former) {
     try {
       T found = reading.read();
-      if (told.remove(what) != null) {
-        LOG.info("the files of {} can be used again", what);
+      if (loggedFaults.remove(what) != null) {
+        LOG.info("the files of {} are usable again", what);
       }
       return found;
     } catch (PemException fault) {
-      if (!fault.getMessage().equals(told.put(what, fault.getMessage()))) {
-        LOG.warn("{}; what was read before stays in use: {}", fault.getMessage(), former);
+      if (!fault.getMessage().equals(loggedFaults.put(what, fault.getMessage()))) {
+        LOG.warn("{}; keeping the previous one: {}", fault.getMessage(), former);
       }
       return former;
     }
   }
 
-  /** New connections are served with this by now. */
-  public synchronized void taken(Material other) {
+  /** Records that new connections use this material. */
+  public synchronized void recordInUse(Material other) {
     Material before = material;
     material = other;
     if (!before.pair().isSame(other.pair())) {
-      LOG.info("a new certificate is in use: {}", other.pair());
+      LOG.info("using a new certificate: {}", other.pair());
     }
     other
         .clients()
         .filter(clients -> !before.authorities().equals(other.authorities()))
-        .ifPresent(clients -> LOG.info("client certificates are taken of {}", clients));
+        .ifPresent(clients -> LOG.info("accepting client certificates of {}", clients));
     warnOfEnds();
   }
 
-  /** How a server speaks TLS. Takes some milliseconds. */
+  /** Returns the server's TLS options. Takes some milliseconds. */
   public ServerSSLOptions options(Material served) {
     ServerSSLOptions options = new ServerSSLOptions();
     try {
@@ -150,18 +151,21 @@ public final class Renewal {
             });
       }
     } catch (GeneralSecurityException | IOException impossible) {
-      throw new IllegalStateException("what was usable is not", impossible);
+      throw new IllegalStateException("TLS material that was checked is not usable", impossible);
     }
     options.setEnabledSecureTransportProtocols(Set.of("TLSv1.3", "TLSv1.2"));
     return options;
   }
 
-  /** What is in use. */
+  /** Returns the material in use. */
   public Material material() {
     return material;
   }
 
-  /** Until the certificate or the first authority of clients' ends; negative after. */
+  /**
+   * Returns the seconds until the certificate or the first client authority expires; negative after
+   * that.
+   */
   public double secondsLeft() {
     Material served = material;
     Instant end = served.pair().end();

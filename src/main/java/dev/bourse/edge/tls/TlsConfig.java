@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Where the certificate is with which a port speaks TLS, and which certificates it takes.
+ * The certificate of a port and the accepted client certificates.
  *
- * @param certificate a PEM file with the certificate and those that lead from it to a root
+ * @param certificate a PEM file with the certificate and its chain up to a root
  * @param key a PEM file with its private key
- * @param pair what the two held at the start
- * @param clients which certificates of clients are taken; empty when none is asked for
+ * @param pair the contents of the two at the start
+ * @param clients the accepted client certificates; empty if none is requested
  */
 public record TlsConfig(
     PemFile certificate, PemFile key, CertificatePair pair, Optional<ClientCertificates> clients) {
@@ -23,32 +23,34 @@ public record TlsConfig(
   private static final String CLIENT_AUTHORITIES = "tls.client.ca";
   private static final String CLIENT_DEMAND = "tls.client.auth";
 
-  /** The setting that names the authorities of those who read the management port. */
+  /** The setting that names the authorities of the management port's readers. */
   public static final String MANAGEMENT_AUTHORITIES = "management.client.ca";
 
   /**
-   * Maps settings {@code tls.*}. Reads the files. Faults are recorded in the settings and never
-   * show a key.
+   * Reads settings {@code tls.*} and the files. Records faults in the settings; they never contain
+   * a key.
    *
-   * @return empty when there is no certificate, and when there is a fault
+   * @return empty without a certificate and after a fault
    */
   public static Optional<TlsConfig> from(Settings settings) {
     String authorities = settings.text(CLIENT_AUTHORITIES, "");
-    String told = settings.text(CLIENT_DEMAND, "agents");
-    Optional<Demand> demand = Demand.of(told);
+    String demanded = settings.text(CLIENT_DEMAND, "agents");
+    Optional<Demand> demand = Demand.of(demanded);
     if (demand.isEmpty()) {
-      settings.fault(CLIENT_DEMAND, told, "agents, who send API tokens, or all, whoever connects");
+      settings.fault(
+          CLIENT_DEMAND, demanded, "agents (callers with API tokens) or all (every caller)");
     }
     Optional<TlsConfig> own = pair(settings);
     if (authorities.isEmpty()) {
       if (demand.equals(Optional.of(Demand.ALL))) {
         settings.fault(
-            CLIENT_AUTHORITIES, "", "a PEM file, for %s is all".formatted(CLIENT_DEMAND));
+            CLIENT_AUTHORITIES, "", "a PEM file, because %s is all".formatted(CLIENT_DEMAND));
       }
       return own;
     }
     if (settings.text(CERTIFICATE, "").isEmpty()) {
-      settings.fault(CERTIFICATE, "", "a PEM file, for %s is set".formatted(CLIENT_AUTHORITIES));
+      settings.fault(
+          CERTIFICATE, "", "a PEM file, because %s is set".formatted(CLIENT_AUTHORITIES));
     }
     return own.flatMap(
         tls ->
@@ -68,7 +70,7 @@ public record TlsConfig(
       settings.fault(
           certificate.isEmpty() ? CERTIFICATE : KEY,
           "",
-          "a PEM file, for %s is set: both or neither"
+          "a PEM file, because %s is set: give both or neither"
               .formatted(certificate.isEmpty() ? KEY : CERTIFICATE));
       return Optional.empty();
     }
@@ -88,11 +90,11 @@ public record TlsConfig(
   }
 
   /**
-   * Maps setting {@code management.client.ca}: with it the management port speaks TLS with the
-   * API's certificate, and asks for those of these authorities.
+   * Reads setting {@code management.client.ca}: with it the management port speaks TLS with the
+   * API's certificate, and requests client certificates of these authorities.
    *
-   * @param api how the API's port speaks TLS
-   * @return empty when it is not set, and when there is a fault
+   * @param api the TLS configuration of the API's port
+   * @return empty if it is not set and after a fault
    */
   public static Optional<TlsConfig> ofManagement(Settings settings, Optional<TlsConfig> api) {
     String authorities = settings.text(MANAGEMENT_AUTHORITIES, "");
@@ -101,7 +103,7 @@ public record TlsConfig(
     }
     if (settings.text(CERTIFICATE, "").isEmpty()) {
       settings.fault(
-          CERTIFICATE, "", "a PEM file, for %s is set".formatted(MANAGEMENT_AUTHORITIES));
+          CERTIFICATE, "", "a PEM file, because %s is set".formatted(MANAGEMENT_AUTHORITIES));
     }
     return api.flatMap(
         tls ->

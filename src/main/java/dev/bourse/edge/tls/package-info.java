@@ -1,19 +1,19 @@
 /**
- * The certificate with which the API speaks TLS by itself, and the authorities whose certificates
- * it takes of clients: read from files, and read again when they change.
+ * The TLS certificate of the API and the authorities of accepted client certificates: read from
+ * files, and read again when they change.
  *
- * <p>{@link dev.bourse.edge.tls.TlsConfig} says where the files are; {@link
- * dev.bourse.edge.tls.ClientCertificates} is what is demanded of clients; {@link
- * dev.bourse.edge.tls.Renewal} holds what is in use.
+ * <p>{@link dev.bourse.edge.tls.TlsConfig} has the paths of the files; {@link
+ * dev.bourse.edge.tls.ClientCertificates} the rules for clients; {@link
+ * dev.bourse.edge.tls.Renewal} the material in use.
  *
- * <p>Over TLS, too, HTTP/1.1 alone is spoken. Rejected for now: HTTP/2, for the limits on
- * connections (see {@link dev.bourse.edge.limits}) take a connection to wait for one thing at a
- * time, and a connection with many streams waits for many.
+ * <p>Over TLS, too, only HTTP/1.1 is supported. Rejected for now: HTTP/2, because the limits of
+ * connections (see {@link dev.bourse.edge.limits}) assume that a connection waits for one thing at
+ * a time, and a connection with many streams waits for many.
  *
- * <p>A client's certificate only lets its connection in: who calls is told by the token. Rejected:
- * certificates in place of tokens, which could not be narrowed to scopes, and lists of revoked
- * certificates, which are one more file to be late; to take a certificate back, let it be short or
- * change the authority.
+ * <p>A client certificate only admits the connection; the token identifies the caller. Rejected:
+ * certificates in place of tokens, which could not be narrowed to scopes, and certificate
+ * revocation lists, which are one more file that may be outdated; to revoke a certificate, use
+ * short lifetimes or replace the authority.
  */
 @NullMarked
 package dev.bourse.edge.tls;

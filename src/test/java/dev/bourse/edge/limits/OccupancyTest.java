@@ -22,13 +22,13 @@ class OccupancyTest {
     Occupancy occupancy =
         new Occupancy(ProcessLimits.of(64 << 20, 64 << 20, 10_000), new ClientAddress(Set.of()));
     List<Limit.Place> held = new ArrayList<>();
-    Optional<Limit.Place> taken = occupancy.takeBlock("acme", BLOCK);
+    Optional<Limit.Place> taken = occupancy.reserveBlock("acme", BLOCK);
     while (taken.isPresent()) {
       held.add(taken.get());
-      taken = occupancy.takeBlock("acme", BLOCK);
+      taken = occupancy.reserveBlock("acme", BLOCK);
     }
     assertEquals(room / 2, occupancy.blockBytes());
-    assertTrue(occupancy.takeBlock("globex", BLOCK).isPresent());
+    assertTrue(occupancy.reserveBlock("globex", BLOCK).isPresent());
     held.forEach(Limit.Place::close);
     assertEquals(BLOCK, occupancy.blockBytes());
   }

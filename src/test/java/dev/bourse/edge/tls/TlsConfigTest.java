@@ -170,7 +170,7 @@ class TlsConfigTest {
 
   @Test
   void certificatesOfClientsAreAskedForOverTlsAlone() {
-    assertNamed(clientFaults("", "all"), "a PEM file, for tls.client.auth is all");
+    assertNamed(clientFaults("", "all"), "a PEM file, because tls.client.auth is all");
     List<String> wrong = clientFaults("", "some");
     assertTrue(wrong.get(0).startsWith("tls.client.auth: 'some' is not"), wrong.toString());
     List<String> plain = TlsFixture.faults(Map.of("tls.client.ca", certificate.toString()));
