@@ -24,10 +24,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Who gets in, and how often. */
+/** Authentication and request budgets. */
 @ReplayedOnPostgres
 class AccessApiTest {
-  /** The actions by which the tests revoke callers. */
+  /** The actions that revoke callers in the tests. */
   private static final Set<String> REVOCATIONS =
       Set.of("vm_token_revoke", "sign_out_everywhere", "oauth_revoke");
 

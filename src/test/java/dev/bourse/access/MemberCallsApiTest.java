@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a member does over the interface is theirs: in trails, in budgets, and in what they read.
+ * Calls of members are attributed to the member: in trails, in budgets, and in the data they read.
  */
 @ReplayedOnPostgres
 class MemberCallsApiTest {
@@ -101,7 +101,7 @@ class MemberCallsApiTest {
     }
   }
 
-  /** One over all the browsers and applications of a member; their colleagues have their own. */
+  /** One budget over all browsers and applications of a member; other members have their own. */
   @Test
   void aMemberHasOneBudgetOfTheirOwn() {
     RunningBourse narrow = RunningBourse.demo("limits.requests-per-minute=2");

@@ -27,7 +27,7 @@ import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** By which JWT a member acts, and by which not. */
+/** The JWTs that authenticate a member, and those that are rejected. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class MemberTokensTest extends StoreFixture {
   private static final long MINUTE = 60_000;
@@ -82,7 +82,7 @@ class MemberTokensTest extends StoreFixture {
     return key.sign(header(), claims);
   }
 
-  /** A token signed as HS256 does, with a public key as the secret. */
+  /** A token signed with HS256, with a public key as the secret. */
   private String signed(JsonObject header, String secret) throws GeneralSecurityException {
     String signed = part(header) + '.' + part(claims());
     Mac mac = Mac.getInstance("HmacSHA256");
@@ -238,7 +238,7 @@ class MemberTokensTest extends StoreFixture {
     refused(unsigned("none", "AAAA"));
     for (String secret : List.of(key.publicPem(), key.publicJwk().encode())) {
       refused(signed(header().put("alg", "HS256"), secret));
-      // And one that says it is signed by the algorithm demanded.
+      // And one whose header names the required algorithm.
       refused(signed(header(), secret));
     }
   }

@@ -22,15 +22,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Operators' tokens that may not do all: nobody runs the platform with them, and a process of the
- * release before, which would take them for tokens that may, refuses them.
+ * Restricted operator tokens: they cannot run the platform, and a process of the previous release,
+ * which does not know restrictions, rejects them.
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @ReplayedOnPostgres
 class NarrowOperatorTokenTest {
   private static final String OPERATORS = "/api/operator/operators";
 
-  /** What makes a token one that may not do all. */
+  /** The restriction of a token. */
   private static final List<JsonObject> NARROW =
       List.of(
           new JsonObject().put("site", "demo"),
@@ -75,7 +75,7 @@ class NarrowOperatorTokenTest {
     await(bourse.database().commit(List.of(Statement.of(sql))));
   }
 
-  /** Operators as a start reads them. */
+  /** Reads operators as a start does. */
   private Operators loaded() {
     Operators operators = new Operators(new AccessStore(bourse.database()), Clock.systemUTC());
     await(operators.load());
@@ -140,7 +140,10 @@ class NarrowOperatorTokenTest {
     }
   }
 
-  /** By its statements, as {@code previous-statements.txt} has them; a session's by its join. */
+  /**
+   * Runs the previous release's statements, from {@code previous-statements.txt}; a session's by
+   * its join.
+   */
   @Test
   void theReleaseBeforeKnowsNoSuchToken() {
     for (JsonObject reach : NARROW) {
@@ -161,7 +164,7 @@ class NarrowOperatorTokenTest {
                 + " JOIN operator_token t ON t.token_id = s.token_id WHERE t.revoked_at IS NULL"));
   }
 
-  /** Minted before there was a mark for them: they are as they were, and can be revoked. */
+  /** Tokens from before the mark stay unrestricted and can be revoked. */
   @Test
   void oneOfBeforeThatOnlyReadsGoesOn() {
     JsonObject token = minted(new JsonObject().put("read_only", true));

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** An operator's token becomes a session of a browser, which ends by itself or with the token. */
+/** An operator token is exchanged for a browser session, which expires or ends with the token. */
 @ReplayedOnPostgres
 class OperatorSessionApiTest {
   private static final String PATH = "/api/operator/session";
@@ -107,7 +107,7 @@ class OperatorSessionApiTest {
           "__Host-bourse-operator=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure"
               .formatted(secret(answer)),
           answer.header("set-cookie"));
-      // The name without the prefix is one that another host of the site could set.
+      // Another host of the site could set the name without the prefix.
       browser
           .get(PATH, "Cookie", "bourse-operator=" + secret(answer))
           .refused(ErrorCode.UNAUTHORIZED);
@@ -143,7 +143,7 @@ class OperatorSessionApiTest {
         .refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
   }
 
-  /** Nobody can be given a session in advance: what a browser brings is never what it gets. */
+  /** A session id cannot be fixed in advance: a sign-in always creates a new one. */
   @Test
   void signingInEndsTheSessionThatTheBrowserHas() {
     String first = bourse.startOperatorSession();
@@ -179,7 +179,7 @@ class OperatorSessionApiTest {
   void aTokenHasTwentySessionsAndTheOldestGoesFirst() {
     String token = minted("sam").getString("token");
     String first = secret(signIn(token));
-    // Two of one millisecond have no order.
+    // Two in one millisecond have no order.
     RunningBourse.until(
         "a later one",
         () -> bourse.inOperatorSession(first).get(PATH).status() == 200 && later(first));

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Operators' tokens as operators mint and revoke them. */
+/** Operators mint and revoke operator tokens. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @ReplayedOnPostgres
 public class OperatorTokenAdminApiTest {
@@ -87,7 +87,7 @@ public class OperatorTokenAdminApiTest {
     assertEquals("system:start", bourse.audit("", false).get(0).actor());
   }
 
-  /** Whatever wrote it: a row of its own, one selected from others, one without detail. */
+  /** Rows of every kind: a row of its own, one selected from others, one without detail. */
   @Test
   void everyRowThatAnOperatorCausesNamesTheToken() {
     JsonObject dana = minted(first, "dana");
@@ -151,7 +151,7 @@ public class OperatorTokenAdminApiTest {
     }
   }
 
-  /** A replica's folder keeps the old token, and a restored one tells none. */
+  /** A replica's folder keeps the old token, and a restored one contains none. */
   @Test
   void aStartTellsTheNewestSharedTokenThatIsLiveInThePlaceOfOneThatIsNot() throws IOException {
     String key = "secret.key=" + "0123456789abcdef".repeat(4);
@@ -312,7 +312,7 @@ public class OperatorTokenAdminApiTest {
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
   }
 
-  /** Each of two revokes itself: one goes, the other stays. */
+  /** Two tokens revoke themselves at the same time: one is revoked, the other one stays. */
   @Test
   void racingRevokesLeaveOne() throws Exception {
     assertRacingRevokesLeaveOne(bourse, bourse);

@@ -34,14 +34,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Members' tokens of one process do at another on the same database; no key is copied. */
+/**
+ * Members' tokens of one process are valid at another on the same database without a copied key.
+ */
 @OneEngine("only PostgreSQL is shared by several processes")
 class ReplicaTokensTest {
   private static RunningBourse here;
   private static Path folder;
   private static ChildBourse there;
 
-  /** Where the other process listens; what it calls itself is the address of both. */
+  /** The port of the other process, whose public address both use. */
   private static String address;
 
   @BeforeAll
@@ -72,7 +74,7 @@ class ReplicaTokensTest {
     return new ApiClient(address, tokens.getString("access_token")).get("/api/checkpoints");
   }
 
-  /** The bodies arrive while the process is stopped, so that it reads them when it goes on. */
+  /** The bodies arrive while the process is stopped, so it reads them when it continues. */
   @Test
   void aProcessThatWasStoppedCarriesOutNoWriteOfACallerRevokedMeanwhile() {
     String token = here.secret("globex", "bound");
@@ -163,7 +165,7 @@ class ReplicaTokensTest {
                 "Content-Type",
                 "application/x-www-form-urlencoded");
     here.with(answer.ok().getString("access_token")).get("/api/checkpoints").ok();
-    // The first of them was used at the other process; here it is a second use.
+    // The first was used at the other process, so this is a second use.
     OAuthApplication.refused(app.token(app.refreshing(tokens)), "invalid_grant");
     until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
   }
@@ -181,7 +183,7 @@ class ReplicaTokensTest {
       bob.post("/sign-out/everywhere", Map.of("csrf", Browser.field(bob.get("/account"), "csrf")));
       long since = System.nanoTime();
       until("both have ended", () -> browser.hasEnded() && application.hasEnded());
-      // Less than the time between two heartbeats.
+      // Shorter than the interval of heartbeats.
       assertTrue(System.nanoTime() - since < TimeUnit.SECONDS.toNanos(10));
     }
   }

@@ -28,12 +28,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Which keys sign, which verify, and where each half of them is. */
+/** The keys that sign and verify, and the storage of each half. */
 class SigningKeysTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
   private static final long MINUTE = 60_000;
 
-  /** Those of a process with a data folder of this name. */
+  /** Keys of a process with a data folder of this name. */
   private SigningKeys process(String name) throws Exception {
     Path data = Files.createDirectories(folder.resolve(name));
     SigningKeys keys = new SigningKeys(vertx, database, data, AccessConfig.defaults(), clock);
@@ -41,7 +41,7 @@ class SigningKeysTest extends StoreFixture {
     return keys;
   }
 
-  /** Those of a process that was given secret keys made of these numbers, the first encrypts. */
+  /** Keys of a process with secret keys made of these numbers; the first one encrypts. */
   private SigningKeys sharing(String name, int... seeds) throws Exception {
     Path data = Files.createDirectories(folder.resolve(name));
     SigningKeys keys =
@@ -221,7 +221,7 @@ class SigningKeysTest extends StoreFixture {
     SigningKeys two = sharing("two", 1);
     String first = signingKid(one);
     clock.advance(90 * DAY);
-    // Neither has heard of the other's.
+    // Neither process has read the other's key.
     await(Future.all(one.step(clock.millis()), two.step(clock.millis())));
     await(Future.all(one.load(), two.load()));
     assertEquals(first, signingKid(two));
@@ -247,7 +247,7 @@ class SigningKeysTest extends StoreFixture {
     assertEquals(List.of(), files("one"));
     assertNotNull(one.find(theirs));
 
-    // The other one is restarted later, and its folder may be lost after that.
+    // The other process is restarted later, and its folder may be lost after that.
     sharing("two", 1);
     SigningKeys empty = sharing("empty", 1);
     assertEquals(Set.of(mine, theirs), published(empty));
@@ -269,7 +269,7 @@ class SigningKeysTest extends StoreFixture {
     assertNotNull(next.find(signingKid(old)));
     assertNotNull(old.find(signingKid(next)));
 
-    // What it signs with was retired; at its next step it makes one that both can read.
+    // Its signing key was retired; its next step makes one that both can read.
     await(old.step(clock.millis()));
     clock.advance(MINUTE);
     await(old.load());

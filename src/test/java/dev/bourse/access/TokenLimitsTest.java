@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How far a token's declarations may go, as it is written, shown and narrowed. */
+/** The limits of a token's declarations: parsing, display and narrowing. */
 @Tag("fast")
 class TokenLimitsTest {
   private static final int RUNS = 20_000;
@@ -104,7 +104,7 @@ class TokenLimitsTest {
     }
   }
 
-  /** Whether what the first lets pass, the second does as well. */
+  /** Checks that the second limits accept everything that the first accept. */
   private static boolean within(@Nullable Number narrow, @Nullable Number wide) {
     return wide == null || (narrow != null && narrow.longValue() <= wide.longValue());
   }

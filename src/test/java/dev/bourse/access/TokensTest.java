@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Who a header stands for. */
+/** The caller of an Authorization header. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class TokensTest extends StoreFixture {
   private final Random random = new Random(3);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The trails as operators read them. */
+/** Operators read the trails. */
 @EachEngine
 class AuditAdminApiTest {
   private static final String PATH = "/api/operator/activity";
@@ -38,7 +38,7 @@ class AuditAdminApiTest {
   static void start() {
     bourse = RunningBourse.demo();
     List<Statement> statements = new ArrayList<>();
-    // Nothing but what is put there, so without what the start and the demo's tokens left.
+    // An empty trail, without rows of the start and the demo's tokens.
     statements.add(Statement.of("DELETE FROM audit"));
     for (int i = 0; i < ROWS; i++) {
       statements.add(

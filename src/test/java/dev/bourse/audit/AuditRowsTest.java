@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the audit trail records of each call. */
+/** The audit rows of each call. */
 @EachEngine
 class AuditRowsTest {
   private static RunningBourse bourse;

@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Audited reads on their way to the store. */
+/** The way of audited reads to the store. */
 class AuditedReadsTest extends StoreFixture {
   private static final int MAX_WAITING = 200_000;
 
@@ -157,7 +157,7 @@ class AuditedReadsTest extends StoreFixture {
     assertEquals(6_000, rows());
   }
 
-  /** An organization whose reads wait for a slow store stops nobody else's. */
+  /** An organization whose reads wait for a slow store does not block others. */
   @Test
   void pastItsShareAnOrganizationsReadIsRefusedRatherThanUnrecorded() {
     AuditedReads reads = reads(database);
@@ -231,7 +231,7 @@ class AuditedReadsTest extends StoreFixture {
     eventually("the mark goes in time", () -> marks() == 0);
   }
 
-  /** A store that a commit reaches when its process has long given it up. */
+  /** A store that a commit reaches long after its process has timed out. */
   private static final class Delaying extends ForwardingDatabase {
     boolean isDelayed;
     List<Statement> delayed = List.of();
@@ -263,7 +263,7 @@ class AuditedReadsTest extends StoreFixture {
     assertEquals(0, marks());
   }
 
-  /** A store of a server that is lost when it has committed, before it could say so. */
+  /** A store whose server is lost after a commit, before its answer. */
   private static final class Losing extends ForwardingDatabase {
     final AtomicInteger answersLost = new AtomicInteger();
 
@@ -292,7 +292,7 @@ class AuditedReadsTest extends StoreFixture {
     return new AuditedReads(vertx, new AuditStore(store), Optional.empty(), clock, new Random(3));
   }
 
-  /** As a process has it whose store is a server's; tests call its ticks. */
+  /** Audited reads of a process with a database server; tests call the ticks. */
   private AuditedReads reads(Database store, ReadJournal journal) {
     return new AuditedReads(
         vertx, new AuditStore(store), Optional.of(journal), clock, new Random(journals));
@@ -340,14 +340,14 @@ class AuditedReadsTest extends StoreFixture {
         });
   }
 
-  /** A store of a server that answers, is away, or does not answer. */
+  /** A store of a server that answers, is unreachable, or hangs. */
   private static final class Server extends ForwardingDatabase {
     volatile boolean isAway;
     volatile boolean isSilent;
     final List<List<Statement>> silenced = new CopyOnWriteArrayList<>();
     final AtomicInteger commits = new AtomicInteger();
 
-    /** Whether the batch of the next commit is refused from then on, for itself. */
+    /** True if the next commit's batch is rejected for its content from now on. */
     volatile boolean refusesNext;
 
     private volatile String refused = "";
@@ -532,7 +532,7 @@ class AuditedReadsTest extends StoreFixture {
     holdsEachOnce(0, refused);
   }
 
-  /** A file has the folder's name, which stands for a disk that takes nothing. */
+  /** A file has the folder's name, which simulates a disk that accepts no writes. */
   @Test
   void aDiskThatTakesNothingHasReadsRefusedUntilTheStoreIsBack() throws Exception {
     Files.writeString(journalFolder(), "in the way");

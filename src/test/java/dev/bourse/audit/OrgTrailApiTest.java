@@ -31,7 +31,7 @@ class OrgTrailApiTest extends OrgApiFixture {
         new AuditRow(System.currentTimeMillis(), org, actor, action, subject, detail));
   }
 
-  /** So many rows of an organization's console. */
+  /** This many rows of an organization's console. */
   private static void rows(String org, int count) {
     List<Statement> statements = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ class OrgTrailApiTest extends OrgApiFixture {
           other.refused(ErrorCode.NOT_FOUND).encode(),
           one.refused(ErrorCode.NOT_FOUND).encode().replace(foreign, unknown));
     }
-    // A faulty parameter is told before anything is looked up.
+    // A faulty parameter is reported before any look-up.
     assertEquals(
         red.get("/api/org/tokens/" + unknown + "/activity?limit=x").refused(ErrorCode.BAD_REQUEST),
         red.get("/api/org/tokens/" + foreign + "/activity?limit=x").refused(ErrorCode.BAD_REQUEST));

@@ -69,7 +69,7 @@ class PostgresReadSegmentsTest extends ReadSegmentsTest {
     assertEquals(10_000, verify("acme", true, 0).rows());
   }
 
-  /** Whether any id was taken amid those of a segment, once all is stored. */
+  /** Returns whether other ids lie between those of a segment, after all is stored. */
   private boolean isSkipped(List<Future<Void>> under) {
     try {
       await(Future.all(under));

@@ -24,7 +24,7 @@ class PostgresSealsTest extends SealsTest {
     return SharedPostgres.openStore(vertx, url, clock);
   }
 
-  /** The commit hangs for as long as the test likes, as behind a standby that does not confirm. */
+  /** The commit hangs until the test ends it, as with a standby that does not confirm. */
   @Test
   void aCommitThatHangsIsNotPassedOver() throws Exception {
     String insert =

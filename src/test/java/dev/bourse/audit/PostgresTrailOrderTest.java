@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What readers of a trail are shown while other processes write to it. */
+/** The rows that readers of a trail see while other processes write to it. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class PostgresTrailOrderTest {
   private final Vertx vertx = Vertx.vertx();
@@ -87,7 +87,7 @@ class PostgresTrailOrderTest {
   @Test
   void noRowAppearsBelowOneThatWasShown() throws Exception {
     commit(here, row("first"));
-    // It has its id and stays in the middle of its commit for a while.
+    // It has its id and pauses in the middle of its commit.
     Future<Void> slow =
         there.commit(
             statements(
@@ -132,7 +132,7 @@ class PostgresTrailOrderTest {
     }
   }
 
-  /** As after a fail-over to a server that had not come as far. */
+  /** Simulates a fail-over to a server that is behind. */
   @Test
   void whatIsSettledIsAskedForAgainOfADatabaseThatWasSetBack() throws Exception {
     await(here.commit(List.of()));
@@ -147,7 +147,7 @@ class PostgresTrailOrderTest {
     Polls.until("it is asked for", () -> settled(950) == 900);
   }
 
-  /** -1 while the server is not reached. */
+  /** -1 while the server is unreachable. */
   private long settled(long enough) {
     try {
       return await(here.settledTrail(enough));
@@ -156,7 +156,7 @@ class PostgresTrailOrderTest {
     }
   }
 
-  /** As after the promotion of a standby that lacks rows which were shown. */
+  /** Simulates the promotion of a standby that lacks rows which were shown. */
   @Test
   void idsOfAnotherTimelineAreAboveAllThatWereShown() throws Exception {
     commit(here, row("shown"));
@@ -199,14 +199,14 @@ class PostgresTrailOrderTest {
             row -> row.integer("id")));
   }
 
-  /** Sessions end amid commits, as when a process dies. */
+  /** Sessions end within commits, as when a process crashes. */
   @Test
   void aReaderThatFollowsMissesNothingOfTwoWriters() throws Exception {
     List<Future<Void>> commits = new ArrayList<>();
     List<Long> followed = new ArrayList<>();
     TrailStore trails = new TrailStore(here);
     for (int i = 0; i < 120; i++) {
-      // The ids of a commit and its end are apart, so that commits overtake each other.
+      // A pause between the ids of a commit and its end lets commits overtake each other.
       commits.add(here.commit(statements(row("here"), nap(2))));
       commits.add(there.commit(statements(row("there"), nap(5))));
       if (i == 60) {
@@ -229,7 +229,7 @@ class PostgresTrailOrderTest {
         .formatted(millis);
   }
 
-  /** Adds the ids behind the last one; returns whether there were any. */
+  /** Adds the ids after the last one; returns whether there were any. */
   private static boolean follow(TrailStore trails, List<Long> followed) throws Exception {
     long last = followed.isEmpty() ? 0 : followed.get(followed.size() - 1);
     List<TrailEntry> more = await(trails.listWritesAfter("acme", last, 100).otherwise(List.of()));

@@ -138,7 +138,7 @@ class ReadJournalTest {
     }
   }
 
-  /** As after a power failure on a file system that had made the file longer already. */
+  /** Simulates a power failure on a file system that had extended the file already. */
   @Test
   void aTailOfZeroesIsNoBatch() throws Exception {
     try (ReadJournal journal = journal("a")) {
@@ -233,7 +233,7 @@ class ReadJournalTest {
     }
   }
 
-  /** Appends and is killed amid it. */
+  /** Appends and is killed during an append. */
   static final class Writer {
     private Writer() {}
 

@@ -25,7 +25,7 @@ class ReadSegmentTest {
     return text.toString();
   }
 
-  /** Entries of any texts, times and distances between ids. */
+  /** Entries with arbitrary texts, times and distances between ids. */
   private static List<TrailEntry> any(Random random) {
     List<String> texts = new ArrayList<>(List.of(""));
     for (int i = random.nextInt(40); i > 0; i--) {
@@ -120,7 +120,7 @@ class ReadSegmentTest {
     return (ReadSegment.encode(entries).length + filter.bytes().length) / (double) entries.size();
   }
 
-  /** Reads of so many tokens in about a millisecond each. */
+  /** Reads of this many tokens, about a millisecond apart. */
   private static List<TrailEntry> tokens(Random random, int tokens, int count) {
     List<String> actors = new ArrayList<>();
     for (int i = 0; i < tokens; i++) {

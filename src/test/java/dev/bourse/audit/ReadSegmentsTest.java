@@ -39,12 +39,12 @@ abstract class ReadSegmentsTest extends TrailFixture {
     return reads.insertReads("arb_" + ++batches, reads.encoded(rows), List.of(), clock.millis());
   }
 
-  /** Reads of acme's in one commit, so many. */
+  /** This many reads of acme in one commit. */
   private void flush(int count) throws Exception {
     await(flush(database, Collections.nCopies(count, read("acme", "token:a", "x"))));
   }
 
-  /** All that was stored of a trail, by details, oldest first. */
+  /** All stored reads of a trail, by details, oldest first. */
   final List<String> fill(Database store, Random random, String name, int commits)
       throws Exception {
     List<String> ofAcme = new ArrayList<>();
@@ -88,7 +88,7 @@ abstract class ReadSegmentsTest extends TrailFixture {
     }
   }
 
-  /** Has ids go on behind one. */
+  /** Makes ids continue after one. */
   void skipTo(long id) throws Exception {
     row(id, "globex", false);
   }
@@ -110,7 +110,7 @@ abstract class ReadSegmentsTest extends TrailFixture {
       run("DELETE FROM audit_read_segment");
       List<String> trail = fill(database, new Random(seed), "one", 120);
       assertTrue(integers("SELECT COUNT(*) FROM" + SEGMENTS).get(0) > 20);
-      // A page of one costs a query an entry, so one world is read that way.
+      // A page of one costs a query per entry, so only one world is read that way.
       for (int size : seed == 0 ? new int[] {1, 7, 100, 500} : new int[] {7, 500}) {
         assertEquals(newestFirst(trail, all -> true), details(pages(Optional.empty(), size)));
         assertEquals(
@@ -280,7 +280,7 @@ abstract class ReadSegmentsTest extends TrailFixture {
     seal();
     assertEquals(1, findings("acme", true).size());
     assertTrue(findings("acme", true).get(0).endsWith("missing"));
-    // Of each flush one read is a row; the 99 of the damaged segment are one entry.
+    // One read of each flush is a row; the 99 of the damaged segment are one entry.
     assertEquals(102, sealed());
 
     flush(100);

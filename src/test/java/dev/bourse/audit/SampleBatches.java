@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Sealed batches of rows that are made up, as they leave the service. */
+/** Sealed batches of made-up rows, in their exported form. */
 public final class SampleBatches {
   private static final List<String> ACTORS =
       List.of("token:8xLzXSrMCMyx", "member:alice", "operator:root", "system:market", "nobody", "");
@@ -37,7 +37,7 @@ public final class SampleBatches {
         false);
   }
 
-  /** Any text there can be: quotes, controls, line ends, and what takes four bytes. */
+  /** Arbitrary texts: quotes, control characters, line ends, and characters of four bytes. */
   private static String text(Random random) {
     StringBuilder text = new StringBuilder();
     random

@@ -89,7 +89,7 @@ class SealApiTest {
                             + " AND is_read = 0)"))));
 
     JsonObject fault = seals("globex", "?kind=writes&after_batch=0").getJsonObject("fault");
-    // Sealing goes on meanwhile; the fault stays.
+    // Sealing continues; the fault stays.
     assertEquals(fault, seals("globex", "?kind=writes&after=0").getJsonObject("fault"));
     assertEquals("changed", fault.getString("what"));
     assertEquals(1, fault.getInteger("batch"));

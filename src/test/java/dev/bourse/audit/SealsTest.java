@@ -323,7 +323,9 @@ abstract class SealsTest extends TrailFixture {
     assertEquals(1_500, verify("acme", false, 0).rows());
   }
 
-  /** As after the promotion of a standby that lacks a row which was read from the server before. */
+  /**
+   * Simulates the promotion of a standby that lacks a row which was read from the previous server.
+   */
   @Test
   void rowsThatAreLostBeforeTheirSealIsStoredAreNotInIt() throws Exception {
     rows(1, 9, "acme", false);
@@ -349,7 +351,7 @@ abstract class SealsTest extends TrailFixture {
     assertEquals(List.of(), findings("acme", false));
   }
 
-  /** The store, with so many of its commits refused. */
+  /** A store that rejects this many of its commits. */
   private Database failing(AtomicInteger failures) {
     return new ForwardingDatabase(database) {
       @Override

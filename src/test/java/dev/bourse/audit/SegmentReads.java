@@ -5,7 +5,7 @@ import java.util.List;
 
 /** The reads of segments, for tests of other packages. */
 public final class SegmentReads {
-  /** How a query begins that {@link #entries} understands. */
+  /** The start of a query whose rows {@link #entries} can read. */
   public static final String SELECT = "SELECT first_id, skips, body FROM audit_read_segment ";
 
   private SegmentReads() {}

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** An empty store with organizations acme and globex, and hands to write, seal and verify with. */
+/** An empty store with organizations acme and globex, and methods to write, seal and verify. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class TrailFixture {
   static final long T0 = 1_700_000_000_000L;
@@ -51,7 +51,7 @@ abstract class TrailFixture {
     return new Sealer(vertx, database, clock);
   }
 
-  /** Ids of the test's choice count as handed out by a server, whose sequence did not give them. */
+  /** Makes chosen ids count as allocated by a server whose sequence did not allocate them. */
   void settle() throws Exception {
     if (database.isShared()) {
       run(
@@ -60,14 +60,14 @@ abstract class TrailFixture {
     }
   }
 
-  /** Steps until there is nothing more to do in the round. */
+  /** Runs steps until the round has no more work. */
   static void round(Supplier<Future<Boolean>> step) throws Exception {
     while (await(step.get())) {
       Thread.onSpinWait();
     }
   }
 
-  /** A round that seals all there is. */
+  /** Runs a round that seals all rows. */
   void seal() throws Exception {
     settle();
     round(sealer::step);
@@ -85,7 +85,7 @@ abstract class TrailFixture {
             row -> row.integer("value")));
   }
 
-  /** A row with an id of the test's choice. */
+  /** A row with a chosen id. */
   void row(long id, String org, boolean isRead) throws Exception {
     row(id, clock.millis(), org, isRead);
   }

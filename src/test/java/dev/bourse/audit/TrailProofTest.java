@@ -15,7 +15,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What proves that batches which left the service are whole, and what does not. */
+/** Exported batches that verify, and those that fail verification. */
 @Tag("fast")
 class TrailProofTest {
   private static final int ROWS = 5;

@@ -9,7 +9,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Deleting rows of the trails for their age. Engines plug in by subclassing. */
+/** Deletes expired rows of the trails. Engines plug in by subclassing. */
 abstract class TrailRetentionTest extends TrailFixture {
   private static final long READS_KEPT = 1_000_000;
   private static final long WRITES_KEPT = 9_000_000;

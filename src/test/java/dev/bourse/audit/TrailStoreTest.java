@@ -17,7 +17,7 @@ import java.util.OptionalInt;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Trails on disk: pages, exports, and what a page costs. */
+/** Trails on disk: pages, exports, and the cost of a page. */
 class TrailStoreTest extends StoreFixture {
   private static final String ACTOR = "token:abc";
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What goes into which trail. */
+/** The trail of each kind of row. */
 @Tag("fast")
 class TrailsTest {
   @ParameterizedTest

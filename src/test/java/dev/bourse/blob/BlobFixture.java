@@ -22,12 +22,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A local store in a folder of its own, and what its tests say over and over. */
+/** A local store in its own folder, with helpers for its tests. */
 abstract class BlobFixture {
   static final int BLOCK = BlobStore.BLOCK_BYTES;
   static final Inspector NONE = (bytes, from, to) -> {};
 
-  /** Two threads and room for 8 uploads, so that bounds are met soon. */
+  /** Two threads and room for 8 uploads, so that limits are reached soon. */
   static final BlobConfig SMALL = new BlobConfig(2, 8, 4, 4, 64, 0);
 
   final FakeClock clock = new FakeClock(1_800_000_000_000L);
@@ -124,9 +124,7 @@ abstract class BlobFixture {
         .orElseThrow();
   }
 
-  /**
-   * An inspector that counts the blocks it is shown and lets none pass until the gate is opened.
-   */
+  /** An inspector that counts its blocks and blocks until the gate is opened. */
   static final class Gate implements Inspector {
     final AtomicLong shown = new AtomicLong();
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -145,7 +143,7 @@ abstract class BlobFixture {
       opened.countDown();
     }
 
-    /** Waits until it is shown something. */
+    /** Waits until it has received a block. */
     void awaitShown() throws InterruptedException {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       while (shown.get() == 0) {

@@ -53,7 +53,7 @@ final class BlobProcess {
     }
   }
 
-  /** Appends until there is no room, and goes on with another upload. */
+  /** Appends until the disk is full, and continues with another upload. */
   private static void fill(LocalBlobs blobs) throws Exception {
     Upload upload = get(blobs.open("large", BlobFixture.NONE));
     try {
@@ -72,7 +72,7 @@ final class BlobProcess {
     System.out.println(get(blobs.read("little")).length());
   }
 
-  /** Appends so many MiB, opens them again, publishes and reads them; prints both digests. */
+  /** Appends this many MiB, opens them again, publishes and reads them; prints both digests. */
   private static void stream(LocalBlobs blobs, int mebibytes) throws Exception {
     MessageDigest written = Digests.newSha256();
     Upload upload = get(blobs.open("large", into(written)));

@@ -36,12 +36,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What {@link BlobStore} promises, of each store: its subclasses say which. */
+/** The contract of {@link BlobStore}; subclasses test one store each. */
 public abstract class BlobStoreContract {
   protected static final Inspector NONE = (bytes, from, to) -> {};
   protected static final int BLOCK = BlobStore.BLOCK_BYTES;
 
-  /** Two threads and room for 8 uploads, so that bounds are met soon. */
+  /** Two threads and room for 8 uploads, so that limits are reached soon. */
   protected static final BlobConfig SMALL = new BlobConfig(2, 8, 4, 8, 64, 0);
 
   private static final Instant FAR = Instant.parse("2100-01-01T00:00:00Z");
@@ -51,16 +51,16 @@ public abstract class BlobStoreContract {
   protected final Vertx vertx = Vertx.vertx();
   protected BlobStore blobs;
 
-  /** Opens the store where all of this test's are. */
+  /** Opens the store of this test. */
   protected abstract BlobStore open() throws Exception;
 
-  /** More bytes than the store sends at once, and no whole number of anything. */
+  /** More bytes than the store sends at once, and not a multiple of any block size. */
   protected abstract int largeBytes();
 
-  /** Fails when the store holds anything but what it is asked to hold. */
+  /** Fails if the store contains anything unexpected. */
   protected abstract void checkHoldsNothingElse() throws Exception;
 
-  /** Takes down what the stores stood on. */
+  /** Closes the environment of the stores. */
   protected void closeGround() throws Exception {}
 
   @BeforeEach
@@ -96,7 +96,7 @@ public abstract class BlobStoreContract {
     return bytes;
   }
 
-  /** Appends all of it, block by block. */
+  /** Appends all bytes, block by block. */
   protected static void append(Upload upload, byte[] bytes) throws Exception {
     for (int i = 0; i < bytes.length; i += BLOCK) {
       await(upload.append(bytes, i, Math.min(bytes.length, i + BLOCK)));
@@ -137,7 +137,7 @@ public abstract class BlobStoreContract {
     return all;
   }
 
-  /** Remembers what it is shown. */
+  /** Records the bytes it receives. */
   protected static final class Witness implements Inspector {
     private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
@@ -151,7 +151,7 @@ public abstract class BlobStoreContract {
     }
   }
 
-  /** Lets no block pass until it is opened. */
+  /** Blocks until it is opened. */
   private static final class Gate implements Inspector {
     private final AtomicLong shown = new AtomicLong();
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -624,7 +624,7 @@ public abstract class BlobStoreContract {
       assertTrue(page.items().size() <= 3);
       found.addAll(page.items());
       after = page.items().get(page.items().size() - 1);
-      // What was listed may go before the next page is asked for.
+      // A listed item may be deleted before the next page is requested.
       await(blobs.abandon(after));
     } while (page.more());
     assertEquals(uploads, found);

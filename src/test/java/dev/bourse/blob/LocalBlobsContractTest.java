@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What each store promises, of a local one. */
+/** The contract of blob stores, for a local one. */
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder.
 class LocalBlobsContractTest extends BlobStoreContract {
   @TempDir Path folder;

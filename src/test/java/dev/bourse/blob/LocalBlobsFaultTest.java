@@ -19,14 +19,14 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A local store and full disks, killed processes, damaged folders and a small memory. */
+/** A local store with full disks, killed processes, damaged folders and little memory. */
 class LocalBlobsFaultTest extends BlobFixture {
   private static final byte[] BYTES = random(1, 300_000);
 
   @Test
   void aPublicationCutShortBeforeTheRenameIsDoneByTheNextCall() throws Exception {
     upload("u", BYTES);
-    // Flushed and named with its folder there is all a crash here can have done.
+    // A crash here happens after the file was flushed and its name was stored in the folder.
     Files.createDirectories(folder.resolve("blobs").resolve("00"));
     reopen(SMALL);
     assertFalse(await(blobs.exists("k")));
@@ -57,7 +57,8 @@ class LocalBlobsFaultTest extends BlobFixture {
       for (int number = next; number <= acknowledged; number++) {
         checkWhole(number);
       }
-      // The one under way is an upload or a blob, and is published by the same call or gone.
+      // The upload in progress is an upload or a blob, and the same call publishes it or it is
+      // gone.
       int last = acknowledged + 1;
       assertFalse(await(blobs.stored("u" + last)) > 0 && await(blobs.exists("k" + last)));
       if (await(blobs.exists("k" + last))) {
@@ -97,7 +98,7 @@ class LocalBlobsFaultTest extends BlobFixture {
   void aFullDiskLeavesTheUploadAtItsLastWholeBlockAndTheStoreGoesOn() throws Exception {
     await(blobs.close());
     Path printed = folder.resolveSibling("printed");
-    // A file may not pass 1,000 KiB, which is no whole number of blocks.
+    // A file is limited to 1,000 KiB, which is not a multiple of a block.
     List<String> limited = List.of("bash", "-c", "ulimit -f 1000 && exec \"$@\"", "limited");
     Process child = child(limited, printed, "fill");
     assertTrue(child.waitFor(60, TimeUnit.SECONDS));
@@ -150,8 +151,8 @@ class LocalBlobsFaultTest extends BlobFixture {
   void callsThatWaitForTheDiskAreBoundedAndHoldUpNoBlock() throws Exception {
     reopen(new BlobConfig(2, 8, 4, 100, 12, 0));
     Upload upload = await(blobs.open("u", NONE));
-    // To open a pipe is to wait for its writer: a call that takes as long as the test wants. Those
-    // who read the same blob share one.
+    // Opening a pipe waits for its writer, so the test controls the duration of the call. Readers
+    // of one blob share a call.
     BlobFiles files = new BlobFiles(folder, 0);
     List<Path> pipes = new ArrayList<>();
     List<Future<Reading>> stuck = new ArrayList<>();
@@ -170,7 +171,7 @@ class LocalBlobsFaultTest extends BlobFixture {
     await(upload.release());
 
     for (int i = 0; i < 12; i++) {
-      // Waits for the reader, of whom the first calls there are threads for are the first.
+      // Waits for the reader; the first calls, up to the number of threads, are the first to start.
       try (FileChannel writer = FileChannel.open(pipes.get(i), StandardOpenOption.WRITE)) {
         assertTrue(writer.isOpen());
         await(await(stuck.get(i)).close());
@@ -207,7 +208,7 @@ class LocalBlobsFaultTest extends BlobFixture {
   private Process child(List<String> under, Path printed, String... arguments) throws Exception {
     List<String> command = new ArrayList<>(under);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // With this heap, and as much outside of it, a few times the blocks that may wait.
+    // This heap, and as much outside of it, is a few times the size of the waiting blocks.
     command.addAll(List.of("-Xmx32m", "-XX:MaxDirectMemorySize=32m", "-cp"));
     command.add(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
@@ -219,7 +220,7 @@ class LocalBlobsFaultTest extends BlobFixture {
         .start();
   }
 
-  /** Polls what a child process prints until there are so many whole lines. */
+  /** Polls the output of a child process until it has this many complete lines. */
   private static void awaitLines(Process child, Path printed, int lines) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (Files.readString(printed).chars().filter(c -> c == '\n').count() < lines) {

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random walks over uploads and blobs, beside a model of byte strings. */
+/** Random walks over uploads and blobs, compared with a model of byte strings. */
 class LocalBlobsPropertyTest extends BlobFixture {
   private static final int WALKS = 25;
   private static final int STEPS = 40;
@@ -23,7 +23,7 @@ class LocalBlobsPropertyTest extends BlobFixture {
   private final Map<String, byte[]> published = new HashMap<>();
   private final Map<String, Opened> open = new HashMap<>();
 
-  /** An open upload and what its inspector has seen. */
+  /** An open upload and the bytes its inspector has seen. */
   private record Opened(Upload upload, Seen seen) {}
 
   private static final class Seen implements Inspector {
@@ -74,7 +74,7 @@ class LocalBlobsPropertyTest extends BlobFixture {
     }
   }
 
-  /** Up to four blocks of which none waits for another. */
+  /** Up to four blocks that do not wait for each other. */
   private void append(String id, Random random) throws Exception {
     Opened opened = open.get(id);
     if (opened == null) {

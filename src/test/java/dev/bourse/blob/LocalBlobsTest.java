@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a local store does as a whole when nothing fails, and what it refuses. */
+/** The behaviour of a local store without failures, and its rejections. */
 class LocalBlobsTest extends BlobFixture {
   private static final Instant FAR = Instant.parse("2100-01-01T00:00:00Z");
 
@@ -58,7 +58,7 @@ class LocalBlobsTest extends BlobFixture {
       assertTrue(page.items().size() <= 7);
       found.addAll(page.items());
       after = page.items().get(page.items().size() - 1);
-      // What was listed may go before the next page is asked for.
+      // A listed item may be deleted before the next page is requested.
       await(blobs.abandon(after));
     } while (page.more());
     TreeSet<String> old = new TreeSet<>();

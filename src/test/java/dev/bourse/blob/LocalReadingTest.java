@@ -11,7 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Readings of a local store: pieces of blobs, shared files, and blobs that are deleted meanwhile.
+ * Readings of a local store: pieces of blobs, shared files, and blobs that are deleted while they
+ * are read.
  */
 class LocalReadingTest extends BlobFixture {
   @Test

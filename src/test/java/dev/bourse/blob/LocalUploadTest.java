@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Uploads of a local store: what is appended, inspected, opened again and given up. */
+/** Uploads of a local store: appending, inspection, reopening and ending. */
 class LocalUploadTest extends BlobFixture {
   @Test
   void theInspectorSeesEachBlockInOrderBeforeItIsWritten() throws Exception {
@@ -63,7 +63,7 @@ class LocalUploadTest extends BlobFixture {
     upload("large", new byte[1]);
     upload("little", new byte[BLOCK]);
     try (RandomAccessFile file = new RandomAccessFile(path("large").toFile(), "rw")) {
-      // Holes cost no room, and minutes to read.
+      // A sparse file takes no space, and minutes to read.
       file.setLength(4L << 40);
     }
     Gate gate = new Gate();

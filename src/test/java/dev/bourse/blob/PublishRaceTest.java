@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two stores over one folder, as two processes have it when both are asked to end the same upload:
- * neither knows of the other's calls.
+ * Two stores over one folder, as in two processes that end the same upload at the same time without
+ * knowing of each other's calls.
  */
 class PublishRaceTest extends BlobFixture {
   private static final int ROUNDS = 300;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What Netty's encoder makes of an answer whose buffers come from here. */
+/** The buffers of Netty's encoder for a response with this allocator. */
 @Tag("fast")
 class AnswerAllocatorTest {
   private final EmbeddedChannel channel = new EmbeddedChannel();
@@ -40,7 +40,7 @@ class AnswerAllocatorTest {
     return "x".repeat(length);
   }
 
-  /** The buffers that go to the socket, each as its text and the room it takes. */
+  /** The buffers that go to the socket, each with its text and capacity. */
   private record Sent(String text, int capacity) {}
 
   private List<Sent> sent() {

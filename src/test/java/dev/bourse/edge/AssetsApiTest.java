@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** How the console's files come to browsers. */
+/** The delivery of the console's files to browsers. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests of a class.
 class AssetsApiTest {
   private static final Assets ASSETS = Assets.load();

@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What a token and a client address may spend. */
+/** The budgets of a token and of a client address. */
 class BudgetTest {
   private final AtomicLong nanos = new AtomicLong(1);
 
@@ -100,7 +100,7 @@ class BudgetTest {
       assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 404"));
       assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 429"));
       nanos.addAndGet(4_000_000_000L);
-      // After the second or so it was told to wait it may go on over the same connection.
+      // After waiting the second or so of Retry-After, it may continue over the same connection.
       assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 404"));
       assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 429"));
       nanos.addAndGet(6_000_000_000L);
@@ -123,7 +123,7 @@ class BudgetTest {
       assertEquals(429, forwarded(fixture, "203.0.113.9, 203.0.113.2"));
     }
     try (EdgeFixture fixture = serve(0, 60, 1, "127.0.0.1")) {
-      // The proxy's own line comes last, whatever lines the client made up before it.
+      // The proxy's own line comes last, after any lines that the client made up.
       assertEquals(404, forwarded(fixture, "6.6.6.1", "203.0.113.1"));
       assertEquals(429, forwarded(fixture, "6.6.6.2", "203.0.113.1"));
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 
-/** A server with one path, of bytes, whose operation each test brings along. */
+/** A server with one path for bytes, with a handler of each test. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class BytesFixture {
   private static final String CONTRACT =

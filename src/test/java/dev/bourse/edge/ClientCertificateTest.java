@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who has to show a certificate, which are taken, and another authority. */
+/** Which callers need a certificate, which certificates are accepted, and a new authority. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class ClientCertificateTest {
   private static Pem server;
@@ -75,7 +75,7 @@ class ClientCertificateTest {
     return Authority.showing(client, server);
   }
 
-  /** Asks over a new connection; throws when the handshake is refused, whenever that is seen. */
+  /** Sends a request over a new connection; throws if the handshake fails at any point. */
   private RawClient connect(EdgeFixture fixture, SSLContext context, String protocol)
       throws IOException {
     SSLSocket socket =
@@ -92,7 +92,7 @@ class ClientCertificateTest {
 
   private static String ask(RawClient client, String path, String headers) throws IOException {
     client.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
-    // In TLS 1.3 a client is told only now that its certificate is refused.
+    // In TLS 1.3 a client learns only now that its certificate is rejected.
     String answer = client.until("\r\n\r\n");
     if (answer.isEmpty()) {
       throw new EOFException();
@@ -123,7 +123,7 @@ class ClientCertificateTest {
     EdgeFixture fixture = serve("agents");
     RawClient client = connect(fixture, none(), "TLSv1.3");
     assertTrue(ask(client, "/docs", "").startsWith("HTTP/1.1 200"));
-    // The next answer of the same connection begins with what is left of the page.
+    // The next response of the same connection begins with the rest of the page.
     RawClient other = connect(fixture, none(), "TLSv1.2");
     String refused =
         other
@@ -187,7 +187,7 @@ class ClientCertificateTest {
     for (String demand : List.of("agents", "all")) {
       EdgeFixture fixture = serve(demand);
       assertRefused(fixture, showing(new Authority("other").issue("agent")));
-      // A name alone makes no authority.
+      // An equal name does not make an authority.
       assertRefused(fixture, showing(new Authority("ours").issue("agent")));
       assertRefused(fixture, showing(authority.issue("agent", Duration.ofMinutes(-1))));
       assertRefused(fixture, showing(server("CN=itself")));
@@ -195,7 +195,7 @@ class ClientCertificateTest {
     }
   }
 
-  /** One that signed itself. */
+  /** A self-signed certificate. */
   private static Pem server(String name) {
     return new Authority(name).pem();
   }
@@ -230,7 +230,7 @@ class ClientCertificateTest {
     assertTrue(fixture.edge.renewCertificate(fixture.vertx).await());
     assertFalse(fixture.edge.renewCertificate(fixture.vertx).await(), "it is taken once");
 
-    // Its session could be resumed; that of another certificate is none here any more.
+    // Its session could be resumed; a session of another certificate is not valid here any more.
     assertRefused(fixture, old);
     assertRefused(fixture, showing(authority.issue("agent")));
     for (int i = 0; i < 4; i++) {

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** An Error is answered like any fault, wherever it is thrown, and closes its books. */
+/** An Error is answered like any fault, wherever it is thrown, and releases its resources. */
 class CollapseTest extends EchoFixture {
   private static final String DECLARATION =
       "{\"max_gpus\":8,\"max_price_per_gpu_hour\":1,\"expected_version\":0}";
@@ -108,7 +108,7 @@ class CollapseTest extends EchoFixture {
             "PUT", "/api/checkpoints/c/content", "some bytes", "Authorization", "Bearer member"));
   }
 
-  /** Bytes that cannot even be begun. */
+  /** Bytes whose reading fails at the start. */
   private record Broken(AtomicInteger closed) implements Reading {
     @Override
     public long length() {

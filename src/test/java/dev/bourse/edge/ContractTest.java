@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The contracts themselves, and that the service only starts when they fit it. */
+/** The contracts, and the start's check that the service matches them. */
 class ContractTest {
   private static Edge edge(List<Contract> contracts, Operations operations) {
     return new Edge(

@@ -42,7 +42,7 @@ class DownloadTest extends BytesFixture {
 
   @TempDir static Path folder;
 
-  /** Stored bytes, told of when they are closed. */
+  /** Stored bytes that record their close. */
   private static final class Stored implements Reading {
     final AtomicInteger closed = new AtomicInteger();
     private final Optional<FileChannel> file;
@@ -267,7 +267,7 @@ class DownloadTest extends BytesFixture {
 
           @Override
           public Future<Buffer> piece(long offset, int length) {
-            // Later, as another machine's bytes are.
+            // Later, like bytes from another machine.
             Promise<Buffer> piece = Promise.promise();
             Vertx.currentContext()
                 .runOnContext(turn -> piece.complete(Buffer.buffer(some).slice(0, length)));

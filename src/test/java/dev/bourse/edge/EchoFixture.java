@@ -4,7 +4,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** An edge whose operations answer with what they were asked. */
+/** An edge whose operations answer with their input. */
 abstract class EchoFixture {
   static EdgeFixture fixture;
 

@@ -43,7 +43,7 @@ public final class EdgeFixture implements AutoCloseable {
           .map(io.vertx.openapi.contract.Operation::getOperationId)
           .toList();
 
-  /** Bearer tokens known to the fake authenticator, and what they may do. */
+  /** Bearer tokens of the fake authenticator, and their permissions. */
   private static final Map<String, Set<Scope>> TOKENS =
       Map.of(
           "all", EnumSet.allOf(Scope.class),
@@ -51,7 +51,7 @@ public final class EdgeFixture implements AutoCloseable {
           "member", EnumSet.of(Scope.CHECKPOINTS_READ, Scope.CHECKPOINTS_WRITE),
           "bare", EnumSet.noneOf(Scope.class));
 
-  /** What an exception of another package stands for. */
+  /** An exception of another package. */
   static final class StoreIsAway extends RuntimeException {}
 
   final Vertx vertx = Vertx.vertx();
@@ -65,7 +65,7 @@ public final class EdgeFixture implements AutoCloseable {
           .connectTimeout(Duration.ofMinutes(1))
           .build();
 
-  /** What the next operations do; by default each echoes its input. */
+  /** The handler of the next operations; by default each echoes its input. */
   private volatile Operation behaviour = EdgeFixture::echo;
 
   EdgeFixture(EdgeConfig config) {

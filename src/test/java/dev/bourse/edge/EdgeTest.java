@@ -15,7 +15,7 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import org.junit.jupiter.api.Test;
 
-/** The way of a request: routing, caller, scope, errors, validators. */
+/** The processing of a request: routing, caller, scope, errors, validators. */
 class EdgeTest extends EchoFixture {
   private static void refused(ErrorCode code, HttpResponse<String> answer) {
     assertEquals(code.status(), answer.statusCode(), answer.body());

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Streams of server-sent events: their form, their bounds and their end. */
+/** Streams of server-sent events: their format, limits and end. */
 class EventStreamTest {
   private static final String PATH = "/api/vm/events";
 
@@ -75,7 +75,7 @@ class EventStreamTest {
     fixture.close();
   }
 
-  /** A client that has asked for the stream and reads what it is told to. */
+  /** A client that has opened the stream and reads on demand. */
   private final class Client implements AutoCloseable {
     private final Socket socket = new Socket();
     private final BufferedReader in;
@@ -107,7 +107,7 @@ class EventStreamTest {
       }
     }
 
-    /** Reads up to a line that is as given. */
+    /** Reads up to a given line. */
     void readTo(String wanted) {
       String line = line();
       while (!wanted.equals(line)) {

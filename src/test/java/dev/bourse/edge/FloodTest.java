@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process with the launcher's flags goes on answering whoever asks, whatever others begin.
+ * A process with the launcher's flags continues to answer other clients during a flood.
  *
  * <p>All tests flood one process, which must recover from each flood before the next.
  */
@@ -129,7 +129,7 @@ class FloodTest {
         assertAnswers(api, management);
       }
     }
-    // New ones go on coming, and the old ones are cut off when their time is up.
+    // New ones keep arriving, and the old ones are disconnected at their deadlines.
     for (int i = 0; i < 20; i++) {
       assertAnswers(api, management);
     }
@@ -152,14 +152,14 @@ class FloodTest {
       channel.configureBlocking(false);
       channel.write(ByteBuffer.wrap(bytes));
     } catch (IOException refused) {
-      // As well it may be.
+      // This is allowed.
     }
   }
 
   private static void assertAnswers(URI api, int management) throws IOException {
     assertEquals(401, status(api.resolve("/api/whoami")));
     assertEquals(200, status(URI.create("http://127.0.0.1:" + management + "/livez")));
-    // A machine that has other work, too, may be late with a look at the store.
+    // On a busy machine the check of the store may be late.
     until("it is ready", () -> isReady(management));
   }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What people and OAuth clients send and are answered: forms, pages, redirects, cookies. */
+/** Requests and responses for people and OAuth clients: forms, pages, redirects, cookies. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class FormsTest {
   private static final String CONTRACT =

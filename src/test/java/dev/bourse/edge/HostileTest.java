@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What nobody sends by mistake. After each attempt the server still serves everybody else. */
+/** Requests of attackers. After each attempt the server still serves all others. */
 class HostileTest {
   private static final String PUT =
       lines(
@@ -54,7 +54,7 @@ class HostileTest {
   }
 
   private static void status(int expected, String answer) {
-    // What cannot be decoded has no version, and is answered as 1.0.
+    // Undecodable bytes have no version, and are answered as 1.0.
     assertTrue(answer.matches("(?s)HTTP/1\\.[01] " + expected + " .*"), expected + "? " + answer);
   }
 
@@ -190,7 +190,7 @@ class HostileTest {
 
   @Test
   void aBodyThatNobodyAskedForDelaysNoAnswer() throws IOException {
-    // The answer comes later than the body's end, as an operation's that reads the store does.
+    // The response comes after the body's end, as with an operation that reads the store.
     fixture.behave(
         call ->
             fixture.vertx.timer(50, TimeUnit.MILLISECONDS).map(EdgeFixture.encoded("{}", "\"v\"")));

@@ -42,9 +42,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Bodies that are bytes, on their way in. */
+/** Incoming bodies of bytes. */
 class InboundBodyTest extends BytesFixture {
-  /** With the service's own patience: a busy machine may send a body late. */
+  /** With the service's deadlines, because a busy machine may send a body late. */
   @BeforeAll
   static void start() {
     fixture = serve(EdgeFixture.unlimited());
@@ -54,7 +54,7 @@ class InboundBodyTest extends BytesFixture {
     return send("PUT", HttpRequest.BodyPublishers.ofByteArray(body));
   }
 
-  /** The head of a PUT that announces so many bytes. */
+  /** The head of a PUT that announces this many bytes. */
   private static String head(int length, String... headers) {
     List<String> lines =
         new ArrayList<>(List.of("PUT /bytes HTTP/1.1", "Host: x", "Content-Length: " + length));
@@ -66,12 +66,12 @@ class InboundBodyTest extends BytesFixture {
     return read.map(total -> Answer.ok(new JsonObject().put("bytes", total)));
   }
 
-  /** The operation takes its body in blocks of this size and tells how long it was. */
+  /** The operation takes its body in blocks of this size and reports the length. */
   private static void taking(int blockBytes, ByteSource.Sink sink) {
     fixture.behave(call -> tell(call.bytes().read(blockBytes, Long.MAX_VALUE, sink)));
   }
 
-  /** The same, with what it fails with told in the loop's next turn, when the edge is through. */
+  /** The same, but reports failures in the loop's next turn, after the edge has finished. */
   private static CompletableFuture<Throwable> failing(int blockBytes, ByteSource.Sink sink) {
     CompletableFuture<Throwable> failure = new CompletableFuture<>();
     fixture.behave(
@@ -158,7 +158,7 @@ class InboundBodyTest extends BytesFixture {
       int before = taken;
       until("a block waits", () -> waiting.size() > before);
       assertFalse(answer.isDone());
-      // What was on its way when the fourth block was full may fill a few more.
+      // Bytes in transit when the fourth block was full may fill a few more.
       assertTrue(waiting.size() - taken <= 4 + 5, waiting.size() + " while " + taken);
       waiting.get(taken).complete();
     }
@@ -221,7 +221,7 @@ class InboundBodyTest extends BytesFixture {
     } finally {
       System.setErr(console);
     }
-    // A machine that held up the process may have Vert.x say so.
+    // Vert.x may report it on a machine that suspended the process.
     List<String> told =
         log.toString(StandardCharsets.UTF_8)
             .lines()
@@ -231,7 +231,7 @@ class InboundBodyTest extends BytesFixture {
   }
 
   /**
-   * A client leaves after two blocks and a half; gives what the operation is told.
+   * A client disconnects after two and a half blocks; returns the failure that the operation gets.
    *
    * @param taken counts the bytes the operation takes
    */
@@ -303,7 +303,7 @@ class InboundBodyTest extends BytesFixture {
         client.configureBlocking(false);
       }
       until("all have entered", () -> entered.get() == clients);
-      // Each loop has its turn between two rounds.
+      // Each loop gets a turn between two rounds.
       until("nothing more is read", () -> sent(open) == 0 && put(new byte[10]).statusCode() == 200);
       long held = direct.getMemoryUsed() - before;
       assertTrue(held < clients * 100_000L, held + " bytes are held of " + clients + " bodies");
@@ -314,7 +314,7 @@ class InboundBodyTest extends BytesFixture {
     }
   }
 
-  /** Sends as much as the network takes now, and tells how much that was. */
+  /** Sends as much as the network takes now, and returns how much. */
   private static long sent(List<SocketChannel> clients) {
     long all = 0;
     try {

@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Parameters and bodies: what is accepted, and how a refusal names what is not. */
+/** Parameters and bodies: accepted inputs, and errors that name the faulty one. */
 class InputTest extends EchoFixture {
   private static void query(String target, String detail) {
     refused(fixture.get(target), detail);

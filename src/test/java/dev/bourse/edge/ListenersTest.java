@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 
-/** The sockets on which connections arrive, when they are closed. */
+/** The closing of the listening sockets. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ListenersTest {
   private static final int CLIENTS = 20;
@@ -76,7 +76,7 @@ class ListenersTest {
         .readLine();
   }
 
-  // Whoever connects last races the selector, and wins once in seven times where the fault is.
+  // The last client races the selector, and wins once in seven times if the fault is present.
   @RepeatedTest(20)
   void whoHasConnectedBeforeTheSocketIsClosedIsServedAndNobodyElse() throws Exception {
     Socket first = connect();

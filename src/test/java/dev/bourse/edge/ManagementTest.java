@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who reads health and metrics, and from where. */
+/** Access to health and metrics. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class ManagementTest {
   private static final String TOKEN = "0123456789abcdef0123456789abcdef";

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What anyone may read, and the operators' port. */
+/** Public pages, and the operators' port. */
 class PagesTest {
   private static EdgeFixture fixture;
 
@@ -65,7 +65,7 @@ class PagesTest {
           "https://bourse.example",
           document.getJsonArray("servers").getJsonObject(0).getString("url"));
       assertEquals(77, document.getJsonObject("info").getInteger("x-requests-per-minute"));
-      // Signing in takes no token, so there is no budget of one to tell.
+      // Sign-in takes no token, so there is no token budget to report.
       assertTrue(
           name.equals("console")
               || name.equals("oauth")
@@ -247,7 +247,7 @@ class PagesTest {
       while (links.find()) {
         found.add(links.group(1));
       }
-      // Signing in is the console's, and the feed is no text of ours.
+      // Sign-in belongs to the console, and the feed is not one of these texts.
       assertTrue(found.remove("/sign-in"), path);
       assertTrue(found.remove("/feed/"), path);
       assertTrue(found.size() > 20, found.toString());

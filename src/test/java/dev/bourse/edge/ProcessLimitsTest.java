@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** What connections may hold, by the process's memory and by client address. */
+/** The limits of connections, by the process's memory and by client address. */
 class ProcessLimitsTest {
   private static final long MIB = 1 << 20;
 
@@ -128,7 +128,7 @@ class ProcessLimitsTest {
       String read = "GET /api/vm/capacity HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n";
       RawClient busy = new RawClient(fixture.port()).send(read);
       until("it is being answered", () -> served.get() == 1);
-      // Dealt to both loops; none of them is served before it is turned away.
+      // Spread over both loops; a rejected connection was not served.
       for (int i = 0; i < 4; i++) {
         assertEquals("", new RawClient(fixture.port()).send(read).untilClosed());
       }

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Proxies that tell whose a connection is, before all else on it: what is believed of whom. */
+/**
+ * Proxies that send the client's address at the start of a connection, and which of them are
+ * trusted.
+ */
 class ProxyProtocolTest {
   private static final String PROXY = "127.0.0.1";
   private static final String STRANGER = "127.0.0.2";
@@ -69,7 +72,7 @@ class ProxyProtocolTest {
   private EdgeFixture serve(EdgeConfig config) {
     EdgeFixture fixture = new EdgeFixture(config);
     open.add(fixture);
-    // Tells whose address it takes the call to be from.
+    // Returns the address that the call seems to come from.
     fixture.behave(
         call ->
             Future.succeededFuture(Answer.ok(new JsonObject().put("client", call.clientKey()))));
@@ -105,7 +108,7 @@ class ProxyProtocolTest {
     return "PROXY TCP4 " + client + " 10.9.9.9 50000 443\r\n";
   }
 
-  /** Of version 2, for an IPv4 address in hexadecimal, with what proxies add. */
+  /** Of version 2, for an IPv4 address in hexadecimal, with additions of a proxy. */
   private static byte[] v2(String address, String added) {
     int length = 12 + added.length() / 2;
     return HexFormat.of()
@@ -212,17 +215,17 @@ class ProxyProtocolTest {
     }
     List<String> binaries =
         List.of(
-            // Version 1; a command, a datagram and a family that there are none of.
+            // Version 1; a command, a datagram and a family that do not exist.
             "1111000c" + "00".repeat(12),
             "2211000c" + "00".repeat(12),
             "2112000c" + "00".repeat(12),
             "2141000c" + "00".repeat(12),
-            // Too short for its addresses; longer than any.
+            // Too short for its addresses; longer than the limit.
             "2111000b" + "00".repeat(11),
             "21210023" + "00".repeat(35),
             "21110801",
             "2011ffff",
-            // A version that none will be, of a header that tells no length.
+            // A version that does not exist, of a header without a length.
             "ff11ffff" + "00".repeat(2_300));
     for (String binary : binaries) {
       assertRefused(fixture, HexFormat.of().parseHex(SIGNATURE + binary));
@@ -263,7 +266,7 @@ class ProxyProtocolTest {
             "PROXY UNKNOWN\r\n".getBytes(StandardCharsets.US_ASCII),
             "PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n".getBytes(StandardCharsets.US_ASCII),
             HexFormat.of().parseHex(SIGNATURE + "20000000"),
-            // With addresses, which mean nothing then.
+            // With addresses, which are meaningless in this case.
             HexFormat.of().parseHex(SIGNATURE + "2011000c" + "cb007107" + "00".repeat(8)),
             HexFormat.of().parseHex(SIGNATURE + "21000000"),
             HexFormat.of().parseHex(SIGNATURE + "213100d8" + "00".repeat(216)));
@@ -295,7 +298,7 @@ class ProxyProtocolTest {
     first.get(0).close();
     until("it is forgotten", () -> fixture.edge.occupancy().connections() == 3);
     assertClient("203.0.113.7", connect(fixture).send(v1("203.0.113.7") + GET));
-    // The proxy's own have no such bound.
+    // The proxy's own connections have no such limit.
     for (int i = 0; i < 10; i++) {
       assertClient(PROXY, connect(fixture).send("PROXY UNKNOWN\r\n" + GET));
     }
@@ -376,7 +379,7 @@ class ProxyProtocolTest {
     EdgeFixture fixture = secure(config(EdgeLimits.standard(), 0));
     assertEquals("", connect(fixture, STRANGER).send(v1("203.0.113.7")).untilClosed());
     assertEquals("", connect(fixture).send(GET).untilClosed());
-    // The first words of a handshake without a header.
+    // The start of a handshake without a header.
     byte[] hello = HexFormat.of().parseHex("16030100c8010000c4");
     assertEquals("", connect(fixture).send(hello).untilClosed());
     assertEquals(1, Objects.requireNonNull(fixture.edge.proxies()).untrusted());

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Bytes over a socket, for what no HTTP client would send. */
+/** Bytes over a socket, which an HTTP client would not send. */
 public final class RawClient implements AutoCloseable {
   private final Socket socket;
 
@@ -17,7 +17,7 @@ public final class RawClient implements AutoCloseable {
     this(new Socket(InetAddress.getLoopbackAddress(), port));
   }
 
-  /** Over a socket of the test's own, such as one that speaks TLS. */
+  /** Over a socket of the test, for example one with TLS. */
   RawClient(Socket socket) throws IOException {
     this.socket = socket;
     socket.setSoTimeout(60_000);
@@ -33,7 +33,7 @@ public final class RawClient implements AutoCloseable {
     return this;
   }
 
-  /** Everything the server says until it closes the connection; fails when it does not. */
+  /** Returns everything the server sends until it closes the connection; fails if it does not. */
   public String untilClosed() throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     try {
@@ -44,12 +44,12 @@ public final class RawClient implements AutoCloseable {
     } catch (SocketTimeoutException e) {
       throw new AssertionError("the connection stays open; so far: " + all, e);
     } catch (IOException reset) {
-      // A reset is a way of closing, too.
+      // A reset closes the connection too.
     }
     return all.toString(StandardCharsets.UTF_8);
   }
 
-  /** Whether the server has closed the connection; waits a moment for it. */
+  /** Returns whether the server closes the connection within a moment. */
   public boolean isClosedSoon(int waitMillis) throws IOException {
     int patience = socket.getSoTimeout();
     socket.setSoTimeout(waitMillis);
@@ -64,7 +64,7 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
-  /** Reads until the server closes, so many bytes at a time with a rest in between; how many. */
+  /** Reads until the server closes, this many bytes at a time with pauses; returns how many. */
   long readSlowly(int restMillis, int bytes) throws IOException {
     long all = 0;
     int read;
@@ -80,12 +80,12 @@ public final class RawClient implements AutoCloseable {
     try {
       return socket.getInputStream().readNBytes(some, 0, some.length);
     } catch (IOException reset) {
-      // A reset is a way of closing, too.
+      // A reset closes the connection too.
       return 0;
     }
   }
 
-  /** What the server says until the given text is seen. */
+  /** Reads until the given text arrives. */
   public String until(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     while (!all.toString(StandardCharsets.UTF_8).contains(end)) {

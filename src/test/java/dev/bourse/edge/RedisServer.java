@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
- * A Redis server of the tests' own, on a free port of the loopback. Its binary for Linux needs
- * OpenSSL 3 on the machine.
+ * A Redis server of the tests, on a free port of the loopback. Its Linux binary needs OpenSSL 3 on
+ * the machine.
  */
 public final class RedisServer implements AutoCloseable {
   private final int port;
@@ -41,12 +41,12 @@ public final class RedisServer implements AutoCloseable {
     return port;
   }
 
-  /** Its address, as the service's settings have it. */
+  /** Its address, in the form of the service's settings. */
   public String url() {
     return "redis://127.0.0.1:" + port;
   }
 
-  /** Ends the process; what it held is lost. */
+  /** Ends the process; its data is lost. */
   public void stop() throws IOException {
     running.stop();
   }
@@ -66,7 +66,7 @@ public final class RedisServer implements AutoCloseable {
     running.start();
   }
 
-  /** Sends a command; the first line of its answer. */
+  /** Sends a command; returns the first line of its answer. */
   public String ask(String command) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
         BufferedReader reader =
@@ -78,13 +78,13 @@ public final class RedisServer implements AutoCloseable {
     }
   }
 
-  /** From now on it accepts connections and commands, and answers none, until {@link #thaw}. */
+  /** Makes it accept connections and commands without answering, until {@link #thaw}. */
   public void freeze() throws IOException {
     frozen = pid();
     signal("STOP", frozen);
   }
 
-  /** Has it answer what it was asked meanwhile, and go on. */
+  /** Makes it answer pending commands and continue. */
   public void thaw() throws IOException {
     if (frozen != null) {
       signal("CONT", frozen);

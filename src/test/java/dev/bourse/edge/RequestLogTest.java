@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What names a request, to its client and in the log. */
+/** The id of a request, in its response and in the log. */
 class RequestLogTest extends EchoFixture {
   private static final Logger LOG = LoggerFactory.getLogger(RequestLogTest.class);
   private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";

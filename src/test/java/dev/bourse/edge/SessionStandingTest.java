@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** When a session that let a request in is looked up again. */
+/** When a request's session is looked up again. */
 class SessionStandingTest {
   private final AtomicLong now = new AtomicLong(100);
   private final Set<String> stored = new HashSet<>(Set.of("s1"));

@@ -17,7 +17,7 @@ abstract class SharedBudgetFixture {
   /** Enough for a busy machine; tests of slowness set their own. */
   static final long PATIENT_MILLIS = 1_000;
 
-  /** No budget grows while a slow machine is at a test. */
+  /** Keeps budgets from refilling while a slow machine runs a test. */
   static final Clock STOPPED = Clock.fixed(Instant.ofEpochSecond(1_800_000_000), ZoneOffset.UTC);
 
   RedisServer redis;

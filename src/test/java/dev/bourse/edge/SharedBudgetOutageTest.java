@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What processes that share budgets do without the server they share. */
+/** Processes with shared budgets when the shared server fails. */
 class SharedBudgetOutageTest extends SharedBudgetFixture {
   @Test
   void whenTheServerIsAwayEachServiceCountsForItselfAndSharesAgainOnceItIsBack()

@@ -26,7 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
-/** Processes that share what a token may spend. */
+/** Processes that share token budgets. */
 class SharedBudgetTest extends SharedBudgetFixture {
   @Test
   void twoServicesShareOneBudget() {
@@ -56,7 +56,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
   @Test
   void bytesWaitForTheirOperationThoughTheBudgetWasAskedForElsewhere() {
     try (EdgeFixture fixture = serve(100)) {
-      // An operation looks its item up before it reads: by then the body has long arrived.
+      // The operation looks its item up before it reads, when the body has long arrived.
       fixture.behave(
           call ->
               fixture

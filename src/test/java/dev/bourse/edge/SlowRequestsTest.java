@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What is told of requests that took long. */
+/** The log of slow requests. */
 class SlowRequestsTest {
   private final AtomicLong nanos = new AtomicLong();
 
@@ -104,7 +104,7 @@ class SlowRequestsTest {
           log.lines()
               .get(SlowRequests.PER_MINUTE)
               .getString("message")
-              .startsWith("99970 more slow requests"));
+              .startsWith("omitted 99970 more slow requests"));
       slow.answered(request(), 200, millis(2_000));
       assertEquals(SlowRequests.PER_MINUTE + 2, log.lines().size());
     }

@@ -11,7 +11,7 @@ import dev.bourse.core.LimitPair;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What streams of events may be and hold together. */
+/** The limits of event streams and their memory. */
 @Tag("fast")
 class StreamRoomTest {
   private static ErrorCode refusal(StreamRoom room, String token, String owner) {

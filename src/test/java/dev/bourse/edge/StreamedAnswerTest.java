@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Answers in pieces: to good clients, stuck ones and such that leave, and faults on the way. */
+/** Responses in pieces: for normal, stuck and disconnecting clients, and faults on the way. */
 class StreamedAnswerTest {
   private static final String PATH = "/api/org/activity";
 
@@ -43,7 +43,7 @@ class StreamedAnswerTest {
     fixture.close();
   }
 
-  /** What was asked for of one answer. */
+  /** Counts the requested pieces of one response. */
   private static final class Source implements Pieces {
     private final IntFunction<Future<Optional<Buffer>>> made;
     final AtomicInteger asked = new AtomicInteger();
@@ -231,7 +231,7 @@ class StreamedAnswerTest {
       for (int i = 0; i < 3; i++) {
         client.send(request("HTTP/1.1")).until("\r\n0\r\n\r\n");
       }
-      // Two at once: the second waits for the first one's end.
+      // Two at once: the second waits for the end of the first.
       String both =
           client.send(request("HTTP/1.1") + request("HTTP/1.1")).until("0\r\n\r\nHTTP/1.1");
       assertTrue(both.contains("line 2\n"), both);
@@ -284,7 +284,7 @@ class StreamedAnswerTest {
       until("it is given up", () -> inFlight() == 0);
       int asked = source.asked.get();
       assertEquals(1, asked, "the buffers of the sockets do not take one piece");
-      // What it finds once it reads again is no whole piece.
+      // When it reads again, it finds an incomplete piece.
       assertTrue(client.readSlowly(0, 1 << 16) < LARGE.length());
       assertEquals(asked, source.asked.get());
     }
@@ -327,7 +327,7 @@ class StreamedAnswerTest {
       client.send(request("HTTP/1.1")).until("first");
       until("the second is asked for", () -> source.asked.get() == 2);
     }
-    // As soon as its close is seen, a piece cannot be sent and none is asked for.
+    // After its close is detected, a piece cannot be sent and none is requested.
     second.complete(Optional.of(Buffer.buffer("second")));
     until("nothing is in flight", () -> inFlight() == 0);
     int asked = source.asked.get();
@@ -350,7 +350,7 @@ class StreamedAnswerTest {
     assertEquals(1, source.asked.get());
   }
 
-  /** Serves somebody else meanwhile, so that what was still to happen has had its turn. */
+  /** Serves another client, so that pending work gets its turn. */
   private static String statusOfAnother() {
     return "HTTP/1.1 " + fixture.get("/nothing").statusCode();
   }

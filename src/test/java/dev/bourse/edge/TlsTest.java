@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TLS by the service itself: what it speaks, what holds over it, and another certificate. */
+/** TLS by the service itself: its protocols, its limits, and a new certificate. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class TlsTest {
   private static Pem pem;
@@ -98,7 +98,7 @@ class TlsTest {
   }
 
   private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-    // A client that would rather speak HTTP/2.
+    // A client that prefers HTTP/2.
     HttpClient client = HttpClient.newBuilder().sslContext(trust).build();
     return client.send(
         request.header("Authorization", "Bearer all").build(),
@@ -204,7 +204,7 @@ class TlsTest {
   @Test
   void olderVersionsAreRefused() throws Exception {
     EdgeFixture fixture = serve();
-    // A client's first words, of TLS 1.0 and 1.1: 32 bytes of chance, no session, one cipher suite.
+    // A client's first bytes, of TLS 1.0 and 1.1: 32 random bytes, no session, one cipher suite.
     for (String version : List.of("0301", "0302")) {
       String hello = version + "11".repeat(32) + "00" + "0004c013002f" + "0100";
       String message = "01" + "0000" + HexFormat.of().toHexDigits((byte) (hello.length() / 2));
@@ -256,7 +256,7 @@ class TlsTest {
     assertTrue(fixture.edge.renewCertificate(fixture.vertx).await());
     assertFalse(fixture.edge.renewCertificate(fixture.vertx).await(), "it is taken once");
 
-    // Whichever event loop they come to.
+    // On any event loop.
     for (int i = 0; i < 6; i++) {
       assertEquals(other.certificate(), shown(socket(fixture, Certificates.trusting(pem, other))));
     }
@@ -328,7 +328,7 @@ class TlsTest {
   void handshakesThatDoNotEndPushOutEachOther() throws Exception {
     EdgeFixture fixture = serve(room(20, 1_000));
     for (int i = 0; i < 100; i++) {
-      // A record that is not whole.
+      // An incomplete record.
       silent(fixture).send(new byte[] {0x16, 3, 1, 2, 0, 1});
       if (i % 20 == 19) {
         assertEquals(404, send(to(fixture, "/none")).statusCode());

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which process does which task of jobs, each with connections of its own to one database. */
+/** The assignment of tasks to processes, each with its own connections to one database. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class JobSharesTest {
   private static final List<String> TASKS = List.of("a", "b", "c", "d", "e", "f", "g");
 
-  /** Rows count for minutes, so that none expires while a test runs. */
+  /** Rows are valid for minutes, so that none expires during a test. */
   private static final long SELDOM = 60_000;
 
   /** Rows expire in a third of a second. */
@@ -57,7 +57,7 @@ class JobSharesTest {
     await(vertx.close());
   }
 
-  /** One process: what is divided, and what it has done. */
+  /** One process: its divided tasks, and the work it has done. */
   private final class Sharer {
     final AtomicLong nanos = new AtomicLong();
     final JobShares shares;
@@ -97,7 +97,7 @@ class JobSharesTest {
   }
 
   private static void roundOfAll(Sharer... all) throws Exception {
-    // Once to be seen, and once to see those who came later.
+    // One round to be seen, and one to see processes that came later.
     for (int i = 0; i < 2; i++) {
       for (Sharer process : all) {
         process.round();
@@ -194,7 +194,7 @@ class JobSharesTest {
     Polls.until(
         "the other has all",
         () -> {
-          // No time passes on its own clock, so it believes what it saw.
+          // No time passes on its own clock, so its assignment stays valid.
           try {
             second.round();
           } catch (Exception e) {

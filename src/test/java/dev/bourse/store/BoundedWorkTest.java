@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A fleet's worth of writes, some at a time. */
+/** Writes for a whole fleet, some at a time. */
 class BoundedWorkTest {
   private static final int MANY = 100_000;
 
@@ -96,7 +96,7 @@ class BoundedWorkTest {
     assertEquals(2, begun.size());
   }
 
-  /** A chain of as many futures would end in a stack as deep, and never complete. */
+  /** A chain of as many futures would overflow the stack and never complete. */
   @Test
   void aFailureEndsALongRow() {
     Promise<Void> first = Promise.promise();

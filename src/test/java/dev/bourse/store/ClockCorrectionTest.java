@@ -13,7 +13,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** When corrections run: by confirmed time alone, those of whole tables after a step back alone. */
+/**
+ * When corrections run: only by confirmed time, and those of whole tables only after a step back.
+ */
 class ClockCorrectionTest {
   private static final long MINUTE = 60_000;
 
@@ -72,7 +74,7 @@ class ClockCorrectionTest {
     return List.copyOf(ran);
   }
 
-  /** Lets time pass by which the confirmed clock gains so much. */
+  /** Lets time pass in which the confirmed clock gains this much. */
   private void pass(long gainedMillis) {
     monotonicMillis += MINUTE;
     confirmed = OptionalLong.of(confirmed.getAsLong() + MINUTE + gainedMillis);

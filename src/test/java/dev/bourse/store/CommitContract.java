@@ -24,9 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every engine behind {@link Database} promises of commits. */
+/** The contract of {@link Database} for commits. */
 public abstract class CommitContract {
-  /** What the demands of these statements mean. */
+  /** The meaning of the statements' demands. */
   public static final class RevisionPassed extends RuntimeException {}
 
   public static final String INSERT_ACCOUNT =
@@ -221,7 +221,7 @@ public abstract class CommitContract {
       List<Statement> statements = new ArrayList<>(List.of(account("a" + i, i)));
       for (int n = 0; n < i % 4; n++) {
         Long number = i % 3 == 0 ? null : Long.valueOf(10 * i + n);
-        // Before what else the commit does, or after it.
+        // Before or after the other statements of the commit.
         statements.add(i % 2 == 0 ? n : n + 1, entry("of " + i, number));
         expected.add("of %s: %s".formatted(i, number));
       }

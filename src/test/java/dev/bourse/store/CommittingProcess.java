@@ -8,8 +8,8 @@ import java.time.Clock;
 import java.util.List;
 
 /**
- * A process of its own that commits rows with rising ids, 16 under way at a time, and prints each
- * acknowledged id with a full stop behind it, until it is killed. Prints why when it is refused.
+ * A process that commits rows with rising ids, 16 at a time, and prints each acknowledged id with a
+ * full stop after it, until it is killed. Prints the reason for a rejection.
  */
 public final class CommittingProcess {
   private static long next;

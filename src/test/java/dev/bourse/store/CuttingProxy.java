@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stands between the store and its server, and cuts a connection at a chosen moment. */
 public final class CuttingProxy {
-  /** What happens to the next COMMIT that passes. */
+  /** The fate of the next COMMIT. */
   public enum Plan {
     NOTHING,
-    /** It never reaches the server. */
+    /** It does not reach the server. */
     LOSE_COMMIT,
-    /** The server carries it out; its answer never comes back. */
+    /** The server executes it; its answer is lost. */
     LOSE_ANSWER,
-    /** Everything falls silent, and no connection is cut. */
+    /** All connections fall silent without being closed. */
     FALL_SILENT
   }
 
@@ -44,7 +44,7 @@ public final class CuttingProxy {
     return proxy.server.listen(0, "localhost").map(proxy);
   }
 
-  /** The connections there are carry nothing from now on, and nobody is told; new ones do. */
+  /** Silences the existing connections without closing them; new ones work. */
   public void lose() {
     lost = joined.get();
   }

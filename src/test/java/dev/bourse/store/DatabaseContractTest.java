@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every engine behind {@link Database} promises: of commits, as {@link CommitContract} says,
- * of reads, queues and the end. Engines plug in by subclassing.
+ * The contract of {@link Database} for commits (see {@link CommitContract}), reads, queues and
+ * closing. Engines plug in by subclassing.
  */
 public abstract class DatabaseContractTest extends CommitContract {
   @Test

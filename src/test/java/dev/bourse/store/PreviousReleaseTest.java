@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process of the release before goes on with the schema of this one: steps only expand. */
+/** A process of the previous release works with this release's schema: migrations only expand. */
 class PreviousReleaseTest {
   private static final Pattern INSERT = Pattern.compile("INSERT INTO (\\w+) \\(([^()]*)\\).*");
 
@@ -97,7 +97,7 @@ class PreviousReleaseTest {
     assertEquals(List.of(), refused);
   }
 
-  /** A column that must have a value and gets none by itself is one that every row is given. */
+  /** A required column without a default, which every row must set. */
   private static void assertOldRowsDo(Connection store, String needed) throws Exception {
     Map<String, Set<String>> columns = new HashMap<>();
     try (java.sql.Statement statement = store.createStatement();

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What the schema must be. */
+/** Rules of the schema. */
 class SchemaTest {
-  /** Steps that a program has to know: processes that do not are stopped before. */
+  /** Migrations that a program has to know: processes that do not are stopped before. */
   private static final Set<String> BREAKS = Set.of("0057-commit-log.sql");
 
   @Test
@@ -38,7 +38,7 @@ class SchemaTest {
     }
   }
 
-  /** A step is taken back by starting the release before, which needs this line to know it may. */
+  /** A rollback starts the previous release, which needs this line to accept the store. */
   @Test
   void everyStepSaysFromWhichProgramOnItServes() throws Exception {
     List<String> steps = resource("migrations.index").lines().toList();

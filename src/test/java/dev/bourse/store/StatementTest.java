@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What statements may be. */
+/** Valid statements. */
 @Tag("fast")
 class StatementTest {
   private static final Statement INSERT = Statement.of("INSERT INTO log (text) VALUES (?)", "x");

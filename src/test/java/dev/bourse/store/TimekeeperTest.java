@@ -18,18 +18,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** When this machine's clock is confirmed in an embedded store, and what is remembered of it. */
+/**
+ * When this machine's clock is confirmed in an embedded store, and what the store records of it.
+ */
 class TimekeeperTest extends StoreFixture {
   private static final long PATIENCE = 600_000;
   private static final long DAYS = 3 * 86_400_000L;
 
-  /** What nobody sets. */
+  /** The monotonic clock. */
   private final AtomicLong monotonic = new AtomicLong();
 
-  /** By how much the clock was set. */
+  /** How far the clock was set. */
   private final AtomicLong set = new AtomicLong();
 
-  /** A clock that can be set; time passes on both at one moment, since they are read any time. */
+  /** A settable clock; both clocks advance together, because they may be read at any time. */
   private final Clock wall =
       new InstantSource() {
         @Override
@@ -43,7 +45,7 @@ class TimekeeperTest extends StoreFixture {
     monotonic.addAndGet(millis);
   }
 
-  /** A process that begins now, and what it keeps watching with. */
+  /** A process that starts now, and its background job. */
   private final class Watcher {
     final Timekeeper time =
         new Timekeeper(wall, () -> TimeUnit.MILLISECONDS.toNanos(monotonic.get()), PATIENCE);

@@ -9,7 +9,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** A database as a process has it that loses an answer, or its life. */
+/** The database of a process that loses an answer or crashes. */
 final class LossyDatabase extends ForwardingDatabase {
   private final BooleanSupplier lives;
   private final int losesAnswerOf;
@@ -25,7 +25,7 @@ final class LossyDatabase extends ForwardingDatabase {
     this.losesAnswerOf = losesAnswerOf;
   }
 
-  /** How many commits there were. */
+  /** Returns the number of commits. */
   synchronized int commits() {
     return commits;
   }
@@ -49,7 +49,7 @@ final class LossyDatabase extends ForwardingDatabase {
                     : Future.succeededFuture());
   }
 
-  /** The process goes; the rows stay. */
+  /** Crashes the process; the rows stay. */
   @Override
   public Future<Void> close() {
     return Future.succeededFuture();

@@ -67,7 +67,7 @@ class S3BlobsTest extends S3Fixture {
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     S3Rows.Upload row = await(rows.find("u.21")).orElseThrow();
     S3Rows.Piece dead = new S3Rows.Piece("u.21", row.objectOfEpoch(1), 0, bytes.length);
-    // It died when its object was made and nothing more was said of it.
+    // It crashed after its object was made and before that was recorded.
     await(rows.recordPendingPiece(row, dead));
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.put(dead.object(), payload(bytes));
@@ -81,7 +81,7 @@ class S3BlobsTest extends S3Fixture {
     await(other.publish("u.21", "k.21"));
     await(first.release());
     assertArrayEquals(bytes, content(other, "k.21"));
-    // Its object might have come later than that.
+    // Its object might have appeared later than that.
     clock.advance(301_000);
     holdsOnly("k.21");
   }
@@ -95,7 +95,7 @@ class S3BlobsTest extends S3Fixture {
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.abort(String.valueOf(row.object()), String.valueOf(row.multipart()));
     }
-    // Some services say so at the next part, others at the end.
+    // Some services report it at the next part, others at the end.
     failure(
         StorageFault.class,
         appendAll(upload, random(22, PART), PART).compose(taken -> upload.finish()));
@@ -150,7 +150,7 @@ class S3BlobsTest extends S3Fixture {
     holdsOnly("k.3");
   }
 
-  /** Keeps 80 pieces, each of them in requests of its own to the server. */
+  /** Stores 80 pieces, each with its own requests to the server. */
   @Test
   void aTailOfManyPiecesIsKeptAsOne() throws Exception {
     byte[] bytes = random(3, 80 * 1_000);
@@ -289,7 +289,7 @@ class S3BlobsTest extends S3Fixture {
     }
   }
 
-  /** One process looks for orphans while another publishes again and stores who wants the blob. */
+  /** One process searches for orphans while another one publishes again and stores a reference. */
   @Test
   void aBlobThatAnotherProcessPublishesBetweenTheLookAndTheDeletionStays() throws Exception {
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);

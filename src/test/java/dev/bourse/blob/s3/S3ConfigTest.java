@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How an object store is named. */
+/** The address of an object store. */
 class S3ConfigTest {
   private static S3Config parse(String text) {
     return S3Config.parse(text, Optional.empty());

@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What each store promises, of one on a server of S3's protocol. */
+/** The contract of blob stores, for one on an S3 server. */
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder.
 abstract class S3Contract extends BlobStoreContract {
-  /** The least that S3 takes for a part that is not the last. */
+  /** The smallest part that S3 accepts, except for the last one. */
   private static final int PART = 5 * 1024 * 1024;
 
   private final S3Server server;
@@ -76,7 +76,7 @@ abstract class S3Contract extends BlobStoreContract {
     return PART + 300_017;
   }
 
-  /** What the blobs' rows name, and no more once it is tidied up. */
+  /** The objects of the blobs' rows, and no others after the cleanup. */
   @Override
   protected void checkHoldsNothingElse() throws Exception {
     BlobStore cleanup = open();
@@ -88,7 +88,7 @@ abstract class S3Contract extends BlobStoreContract {
                     "SELECT object, bytes FROM blob ORDER BY object",
                     List.of(),
                     row -> "bourse/" + row.text("object") + ' ' + row.integer("bytes")));
-    // What is deleted behind an answer may take a while.
+    // Deletions in the background may take a while.
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!server.objects(bucket).equals(named) && System.nanoTime() < deadline) {
       TimeUnit.MILLISECONDS.sleep(10);

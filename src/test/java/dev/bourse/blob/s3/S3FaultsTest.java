@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.services.s3.S3Client;
 
 /**
- * An object store behind a network that fails, used by processes that die and freeze. Whatever
- * happens, a blob is the bytes that were sent, and in the end the store holds what the rows say.
+ * An object store behind a faulty network, used by processes that crash and freeze. In every case a
+ * blob equals the sent bytes, and in the end the store contains the objects of the rows.
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class S3FaultsTest extends S3Fixture {
@@ -66,7 +66,7 @@ class S3FaultsTest extends S3Fixture {
     threads.shutdownNow();
   }
 
-  /** What a process does from one commit or request to the next, until it dies. */
+  /** A step of a process, from one commit or request to the next, until it crashes. */
   private static final class Life {
     private final int diesAt;
     private int steps;
@@ -89,7 +89,7 @@ class S3FaultsTest extends S3Fixture {
     }
   }
 
-  /** What a client was told is kept. */
+  /** Bytes that were acknowledged to a client are stored. */
   private static final class Told {
     private volatile long kept;
     private volatile boolean isPublished;
@@ -114,11 +114,11 @@ class S3FaultsTest extends S3Fixture {
     told.isPublished = true;
   }
 
-  /** Another process does what is left to do, and sees to it that the digest is right. */
+  /** Another process completes the upload and verifies the digest. */
   private void replayNext(S3Blobs store, String name, Told told) throws Exception {
     if (!await(store.exists("k." + name))) {
       assertTrue(!told.isPublished, name);
-      // Else it may have to wait for an end that the dead process was at.
+      // Otherwise it may have to wait for the crashed process's completion mark.
       clock.advance(CompletionMark.HELD_MILLIS + 1);
       Digest digest = new Digest();
       Upload upload = await(store.open("u." + name, digest));
@@ -136,8 +136,8 @@ class S3FaultsTest extends S3Fixture {
   }
 
   /**
-   * The same, asked again while it is busy, as clients do: a commit that the process asked for
-   * before it died may come in between, and there is not more than one of them.
+   * Does the same and retries while the store is busy, as clients do: a commit that the process
+   * requested before its crash may come in between, and there is at most one of them.
    */
   private void goOnAfterDeath(S3Blobs store, String name, Told told) throws Exception {
     try {
@@ -148,7 +148,7 @@ class S3FaultsTest extends S3Fixture {
     }
   }
 
-  /** What nobody noted is found by the list of each day. */
+  /** The daily list finds unrecorded uploads. */
   private void holdsOnlyAfterADay(List<String> keys) throws Exception {
     clock.advance(TimeUnit.DAYS.toMillis(1) + 61_000);
     holdsOnly(keys.toArray(String[]::new));
@@ -188,7 +188,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
-  /** Sends 6 MB for each step, because the server takes no smaller parts. */
+  /** Sends 6 MB per step, because the server accepts no smaller parts. */
   @Test
   void anAbandoningThatDiesBetweenAnyTwoStepsIsTidiedUp() throws Exception {
     boolean survived = false;
@@ -209,7 +209,7 @@ class S3FaultsTest extends S3Fixture {
         survived = !life.isOver();
       }
       if (step == 0) {
-        // It died before anything was noted: whoever looks for what is old ends it.
+        // It crashed before the upload was recorded, so the search for old uploads ends it.
         await(blobs.abandon(name));
       }
     }
@@ -231,7 +231,7 @@ class S3FaultsTest extends S3Fixture {
         try {
           upload(store, name, told);
         } catch (ExecutionException e) {
-          // A client asks how far it is and goes on.
+          // A client asks for the offset and resumes.
           assertTrue(
               await(store.exists("k." + name)) || await(store.stored("u." + name)) >= told.kept);
         }
@@ -274,7 +274,7 @@ class S3FaultsTest extends S3Fixture {
   void aFaultThatPassesIsNotNoticed(Fault fault) throws Exception {
     S3Blobs store = process(faults.port());
     Set<String> met = new HashSet<>();
-    // Each request once, and then not again.
+    // Each request is altered once.
     faults.next(Integer.MAX_VALUE, met::add, fault);
     upload(store, "passing", new Told());
     assertArrayEquals(BYTES, content(store, "k.passing"));
@@ -282,9 +282,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of("k.passing"));
   }
 
-  /**
-   * Each PUT once: pieces, a part that is sent while it comes, the last part, and whole objects.
-   */
+  /** Each PUT is altered once: pieces, an early part, the last part, and whole objects. */
   @ParameterizedTest
   @EnumSource(
       value = Fault.class,
@@ -316,7 +314,7 @@ class S3FaultsTest extends S3Fixture {
     faults.next(Integer.MAX_VALUE, request -> request.matches(PART_SENT), fault);
     failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
     long tries = faults.seen().stream().filter(request -> request.matches(PART_SENT)).count();
-    // A server that refuses a request may close the connection first, which the library repeats.
+    // A server that rejects a request may close the connection first, and the library retries that.
     assertTrue(tries >= 3 && tries <= 9, tries + " tries");
     await(upload.release());
     assertEquals(0, await(store.stored("u")), "nothing of it is recorded");
@@ -325,7 +323,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
-  /** The server of the other tests finds them by their signatures; over TLS there are none. */
+  /** The server of the other tests detects them by their signatures; over TLS there are none. */
   @Test
   void alteredBytesThatNoSignatureShowsAreSentAgain() throws Exception {
     S3Server server = S3Server.s3mock();
@@ -423,7 +421,7 @@ class S3FaultsTest extends S3Fixture {
       await(upload.finish());
       await(upload.release());
       await(store.publish("u", "k"));
-      // Its list has both that are gone, and not the one that is there.
+      // The list contains both deleted ones, and not the existing one.
       aDayLater(store);
       assertEquals(1, SERVER.multiparts(bucket).size(), "the one it did not see");
     }
@@ -477,7 +475,7 @@ class S3FaultsTest extends S3Fixture {
     await(store.tidy());
   }
 
-  /** Has a process freeze in a request, another do its work, and the first go on behind that. */
+  /** Freezes a process in a request, lets another one do its work, and resumes the first. */
   private void thawsBehindAnother(String kind, int length, String name) throws Exception {
     S3Blobs frozen = process(faults.port(), new UntoldEnds(database));
     Upload upload = await(frozen.open("u." + name, NONE));
@@ -559,8 +557,8 @@ class S3FaultsTest extends S3Fixture {
         assertTrue(Arrays.equals(found, BYTES) || Arrays.equals(found, others), "mixed bytes");
         keys.add("k." + name);
       } else {
-        // A part of the earlier opening took the place of the later one's, and it begins anew; or
-        // the later one found that part and left it.
+        // A part of the earlier opening replaced the later one's, and the upload restarts; or the
+        // later one found that part and kept it.
         assertTrue(Set.of(0L, (long) PART).contains(await(blobs.stored("u." + name))), name);
         await(blobs.abandon("u." + name));
       }
@@ -568,7 +566,9 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(keys);
   }
 
-  /** Whether this process took all of its own bytes, or found those of the other whole. */
+  /**
+   * Returns whether this process took all of its own bytes, or found those of the other complete.
+   */
   private static boolean uploadAll(S3Blobs store, String name, byte[] bytes) throws Exception {
     Upload upload;
     try {

@@ -35,17 +35,17 @@ import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 
-/** Object stores over one database and one server, each as a process of its own would have it. */
+/** Object stores over one database and one server, one per simulated process. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class S3Fixture {
-  /** The least that S3 takes for a part that is not the last. */
+  /** The smallest part that S3 accepts, except for the last one. */
   static final int PART = 5 * 1024 * 1024;
 
   static final int BLOCK = BlobStore.BLOCK_BYTES;
   static final Inspector NONE = (bytes, from, to) -> {};
   static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
 
-  /** Returns the retries of one client as the service has them, without their pauses. */
+  /** Returns the service's retry strategy of one client without its pauses. */
   static RetryStrategy retries() {
     return AwsRetryStrategy.standardRetryStrategy().toBuilder()
         .backoffStrategy(BackoffStrategy.retryImmediately())
@@ -55,7 +55,6 @@ abstract class S3Fixture {
 
   static final S3Server SERVER = S3Server.s3proxy();
 
-  /** Each test has a bucket of its own. */
   final String bucket = SERVER.newBucket();
 
   @TempDir Path folder;
@@ -83,17 +82,17 @@ abstract class S3Fixture {
     await(vertx.close());
   }
 
-  /** A store as another process on the same database and bucket has it. */
+  /** The store of another process on the same database and bucket. */
   S3Blobs process() throws Exception {
     return process(SERVER.port());
   }
 
-  /** The same, which reaches the server through a proxy at a port. */
+  /** Such a store that reaches the server through a proxy at a port. */
   S3Blobs process(int port) throws Exception {
     return process(port, database);
   }
 
-  /** The same, which loses what its database loses. */
+  /** Such a store on a lossy database. */
   S3Blobs process(int port, Database rows) throws Exception {
     S3Blobs process =
         await(
@@ -149,7 +148,7 @@ abstract class S3Fixture {
     }
   }
 
-  /** Takes and publishes some bytes in one go. */
+  /** Appends and publishes some bytes. */
   static void publish(S3Blobs store, String key, byte[] bytes) throws Exception {
     Upload upload = await(store.open("of-" + key, NONE));
     append(upload, bytes, 0, bytes.length);
@@ -173,7 +172,7 @@ abstract class S3Fixture {
     return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
   }
 
-  /** The bucket holds these blobs' objects and nothing else, as the rows say. */
+  /** The bucket contains only these blobs' objects, in accordance with the rows. */
   void holdsOnly(String... keys) throws Exception {
     await(blobs.tidy());
     List<String> wanted =

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Uploads that processes take from each other in the midst of a part, as they do when there are so
- * many clients that each leaves before its turn. What that costs the store is seen by a proxy.
+ * Processes take uploads from each other within a part, as happens with so many clients that each
+ * leaves before its turn. A proxy measures the cost for the store.
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class S3TakeoverTest extends S3Fixture {
@@ -45,12 +45,12 @@ class S3TakeoverTest extends S3Fixture {
     network.close();
   }
 
-  /** How often the bytes of a piece were asked for by way of the proxy. */
+  /** How often the bytes of a piece were requested through the proxy. */
   private long reads() {
     return network.seen().stream().filter(request -> request.matches("GET .*/pieces/.*")).count();
   }
 
-  /** One request: what a process takes of an upload before the next has it. */
+  /** One request: the part of an upload that a process takes before the next one has it. */
   private static void send(S3Blobs process, int from, int to) throws Exception {
     Upload upload = await(process.open("u", NONE));
     assertEquals(from, upload.stored());
@@ -59,7 +59,7 @@ class S3TakeoverTest extends S3Fixture {
     await(upload.release());
   }
 
-  /** Sends the rest by way of a process, which has to learn the digest; the blob is all of it. */
+  /** Sends the rest through a process, which has to compute the digest; the blob is complete. */
   private void end(S3Blobs process, int from, int length) throws Exception {
     Digest digest = new Digest();
     Upload upload = await(process.open("u", digest));
@@ -155,7 +155,7 @@ class S3TakeoverTest extends S3Fixture {
             row -> row.integer("finishing_until")));
   }
 
-  /** A process that is reading an upload back and does not come to an end of that; it tells. */
+  /** A process that reads an upload back, does not finish, and marks the row. */
   private Future<Void> readingBack(S3Blobs process) throws Exception {
     send(blobs, 0, KEPT);
     Upload upload = await(process.open("u", NONE));
@@ -167,7 +167,7 @@ class S3TakeoverTest extends S3Fixture {
     return end;
   }
 
-  /** Waits until others are asked to leave the upload alone beyond some time. */
+  /** Waits until the row is marked beyond some time. */
   private void awaitTold(long beyondMillis) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (told() <= beyondMillis) {
@@ -247,7 +247,9 @@ class S3TakeoverTest extends S3Fixture {
     end(process(), 0, LENGTH);
   }
 
-  /** Has another process end an upload that one keeps open, and begin anew under its name. */
+  /**
+   * Ends an upload through another process while one has it open, and restarts it under its name.
+   */
   private Upload begunAnew(S3Blobs other, byte[] bytes, int length) throws Exception {
     await(await(other.open("u", NONE)).release());
     await(other.abandon("u"));
@@ -257,7 +259,7 @@ class S3TakeoverTest extends S3Fixture {
     return anew;
   }
 
-  /** The upload that began anew is whole, as if nobody had kept one before it. */
+  /** The restarted upload is complete and unaffected by the earlier opening. */
   private void isWhole(S3Blobs process, Upload anew, byte[] bytes) throws Exception {
     await(anew.finish());
     await(anew.release());

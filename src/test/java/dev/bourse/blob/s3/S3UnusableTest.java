@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a start says of an object store that cannot be used. */
+/** The errors of a start with an unusable object store. */
 class S3UnusableTest {
   private final Path folder;
 
@@ -50,7 +50,7 @@ class S3UnusableTest {
         server.store(server.newBucket()), "another-secret", "rejects the credentials for bucket");
   }
 
-  /** As after the secret key was changed at the store while a process runs. */
+  /** Simulates a changed secret key at the store while a process runs. */
   @Test
   void aCallWithoutBytesThatIsRefusedForItsSignatureNamesTheCredentials() throws Exception {
     S3Server server = S3Server.s3proxy();

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What bodies on their way in may hold, together and of one organization. */
+/** The memory of incoming bodies, in total and of one organization. */
 @Tag("fast")
 class OccupancyTest {
   private static final long BLOCK = 64 * 1_024;

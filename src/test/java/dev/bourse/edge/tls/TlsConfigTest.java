@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which pairs of files are taken, and how each that is not is refused. */
+/** Accepted pairs of files, and the errors of rejected ones. */
 class TlsConfigTest {
   private final Path folder;
   private final Certificates.Pem ec;
@@ -125,7 +125,7 @@ class TlsConfigTest {
   @Test
   void aChainThatDoesNotLeadFromOneToTheNextIsNamed() throws IOException {
     Files.writeString(certificate, ec.text() + Certificates.make("RSA", 30).text());
-    // All of them are named localhost here, so these two do.
+    // All of them are named localhost here, so these two match.
     assertEquals(2, TlsFixture.config(certificate, key).pair().chain().size());
     Files.writeString(certificate, ec.text().repeat(17));
     assertRefused("tls.cert: '" + certificate + "'", "there are 17");

@@ -10,7 +10,7 @@ import java.util.Optional;
 public final class TlsFixture {
   private TlsFixture() {}
 
-  /** Those of two files, which must be sound. */
+  /** Settings with two files, which must be valid. */
   public static TlsConfig config(Path certificate, Path key) {
     Settings settings = settings(certificate.toString(), key.toString());
     Optional<TlsConfig> config = TlsConfig.from(settings);
@@ -21,7 +21,7 @@ public final class TlsFixture {
     return new Settings(Map.of("tls.cert", certificate, "tls.key", key), Map.of());
   }
 
-  /** The faults of these settings, which have some. */
+  /** The faults of these settings, which must have some. */
   static List<String> faults(Map<String, String> values) {
     Settings settings = new Settings(values, Map.of());
     TlsConfig.from(settings);

@@ -37,10 +37,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What processes learn of each other's commits, and of their own, by the log that each leaves. */
+/** Processes learn of each other's commits, and of their own, from the commit logs. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class CommitLogTest {
-  /** A poll without a pause would take the processor from what it waits for. */
+  /** A poll without a pause would take CPU time from the awaited work. */
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   /** How long a reading is waited for that is to come too late. */
@@ -48,7 +48,7 @@ class CommitLogTest {
 
   private final Heard heard = new Heard();
 
-  /** Old for a test, and too new for the pruning that the store itself does meanwhile. */
+  /** Old for a test, and too new for the store's own pruning. */
   private static final long AGE_MILLIS = 300_000;
 
   private static final String AGED = "UPDATE commit_log SET at_ms = at_ms - " + AGE_MILLIS;
@@ -61,7 +61,7 @@ class CommitLogTest {
   /** A session of another process, which never notifies unless a test does. */
   private Connection session;
 
-  /** Keeps what it hears. */
+  /** Records what it receives. */
   private static final class Heard implements ChangeListener, CommitLogReader.Receiver {
     final List<String> keys = Collections.synchronizedList(new ArrayList<>());
     final List<Change> changes = new CopyOnWriteArrayList<>();
@@ -119,7 +119,7 @@ class CommitLogTest {
     await(vertx.close());
   }
 
-  /** One for which nothing is too late. */
+  /** One without deadlines. */
   private static PostgresConfig config(String at) {
     return config(at, 60_000);
   }
@@ -251,7 +251,7 @@ class CommitLogTest {
     assertEquals(0, heard.missed.get());
   }
 
-  /** As many as fit into several answers. */
+  /** More than fit into one answer. */
   @Test
   void hundredsOfGroupsAtOnceAreReadInTheirOrder() throws Exception {
     execute(
@@ -300,7 +300,7 @@ class CommitLogTest {
     execute(session, "LOCK TABLE commit_log IN ACCESS EXCLUSIVE MODE");
     store(session, "a", "locked");
     long before = System.nanoTime();
-    // As long as a reading is waited for, and then some.
+    // As long as a read is waited for, and some more.
     poll(
         "time passes",
         () -> System.nanoTime() - before > 2 * TimeUnit.MILLISECONDS.toNanos(READING_MILLIS));
@@ -365,7 +365,7 @@ class CommitLogTest {
     await(writing.commit(List.of(), List.of(new Change("cluster", "kept"))));
     poll("it is read", () -> heard.keys.contains("kept"));
     session.setAutoCommit(false);
-    // No reading sees the log while it is locked, so that the writer is the first to notice.
+    // No read sees the log while it is locked, so the writer is the first to detect it.
     execute(session, "LOCK TABLE commit_log IN ACCESS EXCLUSIVE MODE");
     Future<Void> late = writing.commit(List.of(), List.of(new Change("cluster", "late")));
     Future<Void> queued = writing.commit(List.of(), List.of(new Change("cluster", "later")));
@@ -412,7 +412,7 @@ class CommitLogTest {
     await(log.read(connection));
     assertEquals(1, reader.setBack.get(), "once");
 
-    // Another group under a key that was never applied here: the position itself is gone.
+    // Another group under a key that was never applied here: the row at the position is gone.
     execute(session, "UPDATE commit_log SET seq = 3 WHERE sender = 'a'");
     await(log.read(connection));
     assertEquals(1, reader.missed.get());
@@ -437,7 +437,7 @@ class CommitLogTest {
     await(connection.close());
   }
 
-  /** As after it was suspended: other processes deleted its rows, or the database lost them. */
+  /** Simulates a suspension: other processes deleted its rows, or the database lost them. */
   @Test
   void aReaderWhoseOwnRowsWentLongAgoCannotTellThatFromASetBack() throws Exception {
     PgConnection connection = connection();

@@ -43,9 +43,9 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract on PostgreSQL, and what only a server away from the process has. */
+/** The contract on PostgreSQL, and tests of a remote server. */
 class PostgresDatabaseTest extends DatabaseContractTest {
-  /** A poll without a pause would take the processor from what it waits for. */
+  /** A poll without a pause would take CPU time from the awaited work. */
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
@@ -68,7 +68,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
         new Random());
   }
 
-  /** One for which nothing is too late. */
+  /** One without deadlines. */
   private static PostgresConfig config(String url) {
     PostgresUrl parsed = PostgresUrl.parse(url);
     return new PostgresConfig(parsed, parsed.password(), 2, 4_096, 4_096, 60_000, 60_000, 60_000);
@@ -78,7 +78,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     return PostgresDatabase.open(vertx, config(url), "db/postgres-contract", CLOCK, new Random());
   }
 
-  /** One that gives a server up soon. */
+  /** One that drops a server soon. */
   private Future<PostgresDatabase> openHastily(String url) {
     PostgresConfig hasty =
         new PostgresConfig(PostgresUrl.parse(url), "", 2, 4_096, 4_096, 5_000, 5_000, 2_000);
@@ -93,7 +93,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     }
   }
 
-  /** Keeps what it hears. */
+  /** Records what it receives. */
   private static final class Heard implements ChangeListener {
     final List<Change> changes = new CopyOnWriteArrayList<>();
     final AtomicInteger missed = new AtomicInteger();
@@ -109,7 +109,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     }
   }
 
-  /** A row that is not there, whatever became of the one before. */
+  /** A missing row, whatever happened to the previous one. */
   private static List<Statement> oneMore(AtomicLong ids) {
     return List.of(note(ids.incrementAndGet(), "n"));
   }
@@ -367,8 +367,8 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   /**
-   * COMMIT is not answered while the standby is away, and no time-out may make the server answer it
-   * as if it had been confirmed.
+   * COMMIT is not answered while the standby is unreachable, and no time-out may make the server
+   * answer it as if the standby had confirmed.
    */
   @Test
   void whatNoSynchronousStandbyConfirmedIsNotAcknowledged(@TempDir Path folder) throws Exception {
@@ -428,7 +428,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   /**
-   * An operator ends the waiting for a standby while the next group is under way over the same
+   * An operator ends the wait for a standby while the next group is in progress over the same
    * connection: settling the first must not commit half of the second.
    */
   @Test
@@ -513,7 +513,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     await(store.close());
   }
 
-  /** However long a commit may take: the server is asked whether it works on it. */
+  /** However long a commit takes: the server is asked whether it works on it. */
   @Test
   void aCommitThatNeverReachedTheServerIsSettledSoon() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
@@ -556,7 +556,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
             SharedPostgres.server()
                 .newDatabase()
                 .replace(":" + SharedPostgres.server().port(), ":" + proxy.port()));
-    // Nothing is given up for being late here.
+    // Nothing is dropped for being late here.
     PostgresConfig patient = new PostgresConfig(url, "", 2, 4_096, 4_096, 5_000, 600_000, 600_000);
     Database store =
         await(PostgresDatabase.open(vertx, patient, "db/postgres-contract", CLOCK, new Random()));
@@ -632,8 +632,8 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   /**
-   * What was known of a caller before the connection was made counts for nothing, as after the
-   * machine was suspended: the caller is judged again when the commit is sent.
+   * Information about a caller from before the connection was made does not count, as after a
+   * suspension of the machine: the caller is checked again when the commit is sent.
    */
   @Test
   void aCommitIsNotSentOverANewConnectionBeforeItsCallerIsJudgedAgain() throws Exception {
@@ -655,7 +655,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     ContextInternal context = ((VertxInternal) vertx).createEventLoopContext().duplicate();
     request.enter(context);
     AtomicLong ids = new AtomicLong();
-    // On a slow machine a commit may come so late that the connection is not new any more.
+    // On a slow machine a commit may come so late that the connection is no longer new.
     poll(
         "a refusal",
         () -> {

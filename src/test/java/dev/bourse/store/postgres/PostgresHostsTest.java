@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which server is used, and how soon a connection that leads nowhere is noticed. */
+/** The choice of the server, and the detection of dead connections. */
 class PostgresHostsTest {
   private static final String PID = "SELECT CAST(pg_backend_pid() AS bigint) AS n";
 
@@ -57,7 +57,7 @@ class PostgresHostsTest {
     }
   }
 
-  /** A configuration whose queries may take a minute, so that nothing but a probe is hasty. */
+  /** A configuration whose queries may take a minute, so that only a probe is fast. */
   private static PostgresConfig patient(String url) {
     return new PostgresConfig(PostgresUrl.parse(url), "", 2, 4_096, 4_096, 60_000, 60_000, 60_000);
   }
@@ -142,7 +142,7 @@ class PostgresHostsTest {
                 store.read(
                     "SELECT id FROM note ORDER BY id", List.of(), row -> row.integer("id"))));
 
-        // Back again, while every connection leads to the server that becomes a standby.
+        // It returns, while every connection leads to the server that becomes a standby.
         other.stop();
         one.execute("SELECT pg_promote()");
         other.follow(one);
@@ -178,10 +178,10 @@ class PostgresHostsTest {
                         WHERE replay_lsn >= pg_current_wal_insert_lsn()\
                         """,
                         List.of())));
-        // The connections to the former primary stay as they are.
+        // The connections to the former primary stay open.
         other.execute("SELECT pg_promote()");
         poll("a read of the promoted server", () -> askedPort(store) == other.port());
-        // The first may be refused, because the promoted server may lack the last commit.
+        // The first may fail, because the promoted server may lack the last commit.
         AtomicLong ids = new AtomicLong(1);
         poll(
             "a commit to the promoted server",
@@ -258,7 +258,7 @@ class PostgresHostsTest {
     await(store.close());
   }
 
-  /** As some hosted ones. */
+  /** As with some hosted services. */
   @Test
   void aServerThatTellsNoTimelineIsWarnedOfAtTheStart() throws Exception {
     String url = SharedPostgres.server().newDatabase();
@@ -284,7 +284,7 @@ class PostgresHostsTest {
 
   @Test
   void aSilentHostCostsNoMoreThanAMoment() throws Exception {
-    // Connections are accepted by the kernel and never answered.
+    // The kernel accepts connections that are never answered.
     try (ServerSocket silent = new ServerSocket(0)) {
       String database = SharedPostgres.server().newDatabase();
       Database store =
@@ -302,7 +302,7 @@ class PostgresHostsTest {
   void aQueryOverConnectionsThatWereLostWhileIdleIsAskedAgain() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     PostgresConfig config = patient(hosts(SharedPostgres.server().newDatabase(), proxy.port()));
-    // Alone, without the listener that would notice too.
+    // Alone, without the listener that would detect it too.
     PostgresReaders readers =
         new PostgresReaders(
             (VertxInternal) vertx, config, new PrimaryHistory(), new Random(), new StoreSignals());

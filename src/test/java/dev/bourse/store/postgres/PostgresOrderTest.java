@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** How far the trail is settled while commits are under way. */
+/** The settled part of the trail while commits are in progress. */
 class PostgresOrderTest {
   private static final String ROW =
       "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"

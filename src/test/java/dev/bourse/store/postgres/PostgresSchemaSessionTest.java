@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A migration beside a session that keeps its tables locked, as pg_dump does. */
+/** A migration while another session keeps its tables locked, as pg_dump does. */
 class PostgresSchemaSessionTest {
   private static final List<Statement> STEP =
       List.of(
@@ -68,7 +68,7 @@ class PostgresSchemaSessionTest {
       migrated = new PostgresSchemaSession(connection, vertx, 10, 60_000).commit(STEP);
       client.createStatement().execute("SET statement_timeout = '10s'");
       for (int i = 0; i < 10; i++) {
-        // Each fails when a step stands in front of it for longer than that.
+        // Each fails if it waits behind a migration for longer than that.
         client.createStatement().execute("SELECT a FROM dumped; SELECT a FROM free");
       }
       assertFalse(migrated.isComplete());

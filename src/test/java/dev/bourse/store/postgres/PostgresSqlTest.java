@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Portable SQL in PostgreSQL's terms. */
+/** Portable SQL translated for PostgreSQL. */
 @Tag("fast")
 class PostgresSqlTest {
   @Test

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which of two servers that accept writes is used. */
+/** The choice between two servers that accept writes. */
 class PrimaryHistoryTest {
   private final PrimaryHistory history = new PrimaryHistory();
   private final List<Primary> told = new ArrayList<>();
@@ -24,7 +24,7 @@ class PrimaryHistoryTest {
     history.used(second);
     assertFalse(history.admits(first));
     assertTrue(history.admits(second));
-    // A connection that was under way.
+    // A connection in progress.
     history.used(first);
     assertFalse(history.admits(first));
     assertEquals(List.of(second), told);

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A new store begins with the baseline, and one that went through its steps goes on from there. */
+/**
+ * A new store starts with the baseline, and one with the earlier migrations continues from there.
+ */
 @Tag("fast")
 class BaselineTest {
   private static final String FOLDER = "db/schema";
@@ -62,7 +64,7 @@ class BaselineTest {
         .get(0);
   }
 
-  /** Makes the tables of the baseline and none of later steps. */
+  /** Makes the tables of the baseline and none of later migrations. */
   private void makeBaseline() throws Exception {
     store.execute(
         "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
@@ -80,7 +82,7 @@ class BaselineTest {
     }
   }
 
-  /** As the steps before the baseline recorded themselves. */
+  /** The records of the migrations before the baseline. */
   private void pretendSteps(int last) throws SQLException {
     for (int number = 1; number <= last; number++) {
       store.execute(
@@ -130,7 +132,7 @@ class BaselineTest {
 
   @Test
   void ofABeginningThatFailsNothingIsLeft() throws Exception {
-    // Somebody else's file, which has a table of the same name.
+    // Another program's file, which has a table of the same name.
     store.execute(Statement.of("CREATE TABLE webhook_endpoint (id INTEGER)"));
     assertThrows(SQLException.class, this::apply);
     assertEquals(1, tables());

@@ -22,7 +22,7 @@ public final class MemoryEngine implements AutoCloseable {
     this.connection = connection;
   }
 
-  /** A store as a first start leaves it. */
+  /** A store after a first start. */
   public static MemoryEngine migrated() throws Exception {
     SqliteConnection connection = SqliteConnection.forNothing();
     SqliteSchemaSession.settled(
@@ -42,7 +42,7 @@ public final class MemoryEngine implements AutoCloseable {
     }
   }
 
-  /** The one whole number that a query answers. */
+  /** The one integer that a query returns. */
   public long number(String sql, Object... parameters) {
     String ofValue = "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
     return query(ofValue, List.of(parameters), row -> row.integer("value")).get(0);
@@ -73,7 +73,7 @@ public final class MemoryEngine implements AutoCloseable {
     copy("restore from", image.file);
   }
 
-  /** Both commands are of the driver, not of the engine. */
+  /** Both commands belong to the driver, not to the engine. */
   private void copy(String command, Path file) {
     try {
       connection.execute("%s '%s'".formatted(command, file));
@@ -115,7 +115,7 @@ public final class MemoryEngine implements AutoCloseable {
     }
   }
 
-  /** The failure of a commit of which nobody knows whether it is stored. */
+  /** The failure of a commit with an unknown outcome. */
   public static StoreUnavailable unknown(String message) {
     return new StoreUnavailable(message, null, false, true);
   }

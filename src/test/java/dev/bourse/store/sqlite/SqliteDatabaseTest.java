@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract on SQLite, and what only an embedded file has. */
+/** The contract on SQLite, and tests of the embedded file. */
 class SqliteDatabaseTest extends DatabaseContractTest {
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
 
@@ -93,7 +93,7 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     assertEquals(1, notes());
   }
 
-  /** Writes 4 MiB into new pages, and tells the length of the log after it. */
+  /** Writes 4 MiB into new pages, and returns the length of the log after it. */
   private long logAfterMore(int round) throws Exception {
     List<Statement> notes = new ArrayList<>();
     for (long i = 0; i < 1_024; i++) {
@@ -109,7 +109,7 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     for (int round = 0; round < 60; round++) {
       longest = Math.max(longest, logAfterMore(round));
     }
-    // A commit of 4 MiB, and what goes with it, may come on top.
+    // A commit of 4 MiB and its overhead may be added.
     long allowed = SqliteConnection.LONGEST_LOG_PAGES * (long) SqliteConfig.PAGE_BYTES + (10 << 20);
     assertTrue(longest < allowed, longest + " of " + allowed);
   }
@@ -226,7 +226,7 @@ class SqliteDatabaseTest extends DatabaseContractTest {
         refusal.getMessage());
   }
 
-  /** Has the steps after the first serve programs that know so many. */
+  /** Lets the migrations after the first serve programs that know this many. */
   private void serveFrom(int steps) throws Exception {
     await(
         database.commit(
@@ -291,7 +291,9 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     }
   }
 
-  /** Polls what a child process prints until there are so many whole lines, and gives them. */
+  /**
+   * Polls the output of a child process until it has this many complete lines, and returns them.
+   */
   private static List<String> awaitLines(Process child, Path printed, int lines) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     String text = Files.readString(printed);

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A commit that fails when its frames are in the log already: whoever opens the store next finds
- * it. A flush that fails is such; what any file system can be made to do is to lack the room for
- * the log's index, which grows after the flush.
+ * A commit that fails after its frames are in the log, so that the next opening finds it. A failed
+ * flush is such a case. Every file system can be made to lack space for the log's index, which
+ * grows after the flush.
  */
 class SqliteFailedFlushTest {
   private static final int FRAME_BYTES = SqliteConfig.PAGE_BYTES + 24;
 
-  /** The log's index begins a new block of 32 KiB with the frame after this one. */
+  /** The log's index starts a new block of 32 KiB with the frame after this one. */
   private static final int FRAMES_OF_FIRST_BLOCK = 4_062;
 
   private final Vertx vertx = Vertx.vertx();
@@ -102,7 +102,7 @@ class SqliteFailedFlushTest {
     CommitContract.await(database.close());
   }
 
-  /** Leaves so many pages of room. */
+  /** Leaves this many pages of space. */
   private void fillBut(int pages) throws IOException {
     Path room = disk.resolve("room");
     Files.write(room, new byte[pages * SqliteConfig.PAGE_BYTES]);

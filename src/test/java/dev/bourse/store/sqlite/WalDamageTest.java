@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the log of a store holds that was not closed, once some of its bytes are others. Each test
- * has the files as they lay on the disk when the process was gone.
+ * The log of a store that was not closed, with some altered bytes. Each test has the files as they
+ * were on disk when the process was killed.
  */
 @SuppressWarnings("NullAway.Init") // JUnit fills in the folder and calls the set-up.
 class WalDamageTest {
@@ -105,7 +105,7 @@ class WalDamageTest {
         .get(0);
   }
 
-  /** How many notes the store has once it is opened. */
+  /** How many notes the store has after it is opened. */
   private long opened(String accepted) throws Exception {
     SqliteDatabase database = await(open(store, accepted));
     long notes = notes(database);
@@ -135,7 +135,7 @@ class WalDamageTest {
     return (killedWal.length - 32) / FRAME;
   }
 
-  /** Where a frame begins; from 1. */
+  /** The offset of a frame, from 1. */
   private static int frameAt(int number) {
     return 32 + (number - 1) * FRAME;
   }
@@ -152,7 +152,7 @@ class WalDamageTest {
     return commits;
   }
 
-  /** The first frame of the last transaction but so many. */
+  /** The first frame of a transaction, counted from the last one. */
   private static int transactionFromTheEnd(int before) {
     int last = frames();
     for (int i = 0; i < before; i++) {
@@ -275,7 +275,7 @@ class WalDamageTest {
   void anyByteOfAnEarlierTransactionIsSeen() throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    // The last two are left out: one byte of them may say that they are one transaction.
+    // The last two are excluded: one byte of them may make them one transaction.
     int end = frameAt(transactionFromTheEnd(2));
     for (int i = 0; i < 300; i++) {
       layOut();
@@ -302,7 +302,7 @@ class WalDamageTest {
     for (long i = 1_000; i < 1_040; i++) {
       await(database.commit(List.of(note(i, "y".repeat(200)))));
     }
-    // All is in the store now, so that the next commit begins the log anew over the old frames.
+    // Everything is in the store now, so the next commit restarts the log over the old frames.
     try (SqliteConnection other =
         SqliteConnection.forWriting(store, SqliteConfig.defaults().maxFileBytes())) {
       other.query("PRAGMA wal_checkpoint(RESTART)", List.of(), row -> row.integer("busy"));

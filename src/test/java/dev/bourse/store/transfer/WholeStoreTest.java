@@ -135,7 +135,7 @@ class WholeStoreTest {
                     "SELECT table_name || '.' || column_name AS found FROM"
                         + " information_schema.columns WHERE table_schema = 'public' AND table_name"
                         + " NOT IN"
-                        // Of the server itself: transactions and snapshots mean nothing elsewhere.
+                        // The server's own: transactions and snapshots have no meaning elsewhere.
                         + " ('migration', 'commit_log')",
                     List.of(),
                     row -> row.text("found"))
