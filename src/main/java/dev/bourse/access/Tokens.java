@@ -9,7 +9,9 @@ import io.vertx.core.Future;
 import java.security.MessageDigest;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +49,9 @@ public final class Tokens implements Mirror {
   }
 
   private final SerialReadings readings = new SerialReadings();
+
+  /** The rest of a round that stores times of last use. */
+  private volatile Iterator<CachedToken> due = Collections.emptyIterator();
 
   /** True if a read failed, so that the memory may be out of date. */
   private volatile boolean isBehind;
@@ -267,19 +272,37 @@ public final class Tokens implements Mirror {
    * next round.
    */
   public Future<Void> flush() {
-    return flushSome().compose(isMore -> isMore ? flush() : Future.succeededFuture());
+    due = moved();
+    return flushRest();
   }
 
-  /** Stores some of the times that {@link #flush} stores; returns whether there are more. */
+  private Future<Void> flushRest() {
+    return flushSome().compose(isMore -> isMore ? flushRest() : Future.succeededFuture());
+  }
+
+  /**
+   * Stores some of the times that changed before a round; returns whether the round has more. A
+   * token that is used during the round waits for the next one, so that a round ends however many
+   * tokens are in constant use.
+   */
   public Future<Boolean> flushSome() {
-    List<CachedToken> moved =
-        byId.values().stream()
-            .filter(e -> e.lastUsedAtMillis > e.storedAtMillis)
-            .limit(TOUCHES_PER_COMMIT)
-            .toList();
-    return moved.isEmpty()
+    if (!due.hasNext()) {
+      due = moved();
+    }
+    List<CachedToken> next = new ArrayList<>();
+    while (due.hasNext() && next.size() < TOUCHES_PER_COMMIT) {
+      next.add(due.next());
+    }
+    return next.isEmpty()
         ? Future.succeededFuture(false)
-        : store(moved).map(moved.size() == TOUCHES_PER_COMMIT);
+        : store(next).map(stored -> due.hasNext());
+  }
+
+  private Iterator<CachedToken> moved() {
+    return byId.values().stream()
+        .filter(entry -> entry.lastUsedAtMillis > entry.storedAtMillis)
+        .toList()
+        .iterator();
   }
 
   private Future<Void> store(List<CachedToken> moved) {

@@ -118,17 +118,37 @@ class TokensTest extends StoreFixture {
     await(tokens.flush());
   }
 
+  /** Each use moves the time again, and the tokens outnumber those of one commit. */
   @Test
-  void timesOfLastUseAreStoredOneCommitAfterTheOther() throws Exception {
+  void aRoundEndsHoweverManyTokensAreInConstantUse() throws Exception {
+    List<TokenSecret> secrets = storeTokens(300);
+    secrets.forEach(minted -> authenticate("Bearer " + minted.text()));
+    assertTrue(await(tokens.flushSome()), "44 are left");
+
+    clock.advance(1);
+    secrets.forEach(minted -> authenticate("Bearer " + minted.text()));
+
+    assertFalse(await(tokens.flushSome()), "the round ends with the 44");
+    assertEquals(
+        List.of(300L), integers("SELECT COUNT(*) FROM token WHERE last_used_at IS NOT NULL"));
+  }
+
+  private List<TokenSecret> storeTokens(int count) throws Exception {
     List<TokenSecret> secrets = new ArrayList<>();
     List<Statement> rows = new ArrayList<>();
-    for (int i = 0; i < 2_000; i++) {
+    for (int i = 0; i < count; i++) {
       TokenSecret minted = TokenSecret.mint(random);
       secrets.add(minted);
       rows.add(AccessStore.insert(token(minted, Set.of(), null, null)));
     }
     await(database.commit(rows));
     await(tokens.load());
+    return secrets;
+  }
+
+  @Test
+  void timesOfLastUseAreStoredOneCommitAfterTheOther() throws Exception {
+    List<TokenSecret> secrets = storeTokens(2_000);
     secrets.forEach(minted -> authenticate("Bearer " + minted.text()));
 
     await(tokens.flush());

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
 public final class PostgresDatabase implements Database {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDatabase.class);
 
-  /** Of a server that reports no timeline, as some hosted ones. */
-  private static final String UNTOLD_LINEAGE = "";
+  /** The lineage of a server that reports no timeline, as some hosted services do. */
+  private static final String NO_LINEAGE = "";
 
   private final ContextInternal home;
   private final StoreSignals counted = new StoreSignals();
@@ -156,7 +156,7 @@ public final class PostgresDatabase implements Database {
 
   private Future<Void> connect() {
     return Future.all(writer.connect(), readers.connect(), changes.connect())
-        .onSuccess(connected -> warnIfUntold())
+        .onSuccess(connected -> warnIfNoTimeline())
         .mapEmpty();
   }
 
