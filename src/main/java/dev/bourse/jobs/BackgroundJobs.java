@@ -114,9 +114,9 @@ public final class BackgroundJobs {
         counts ->
             byName.forEach(
                 (name, job) -> {
-                  counts.put(job.tally().succeeded(), name, "succeeded");
-                  counts.put(job.tally().failed(), name, "failed");
-                  counts.put(job.tally().skips(), name, "skipped");
+                  putEvents(counts, job.tally().succeeded(), name, "succeeded");
+                  putEvents(counts, job.tally().failed(), name, "failed");
+                  putEvents(counts, job.tally().skips(), name, "skipped");
                 }));
     signals.counters(
         "bourse_job_seconds_total",
@@ -135,6 +135,13 @@ public final class BackgroundJobs {
                     ages.put(age, name);
                   }
                 }));
+  }
+
+  /** A series begins with its first event, so that an idle process prints few. */
+  private static void putEvents(Signals.Readings counts, long count, String... labels) {
+    if (count > 0) {
+      counts.put(count, labels);
+    }
   }
 
   JobShares shares() {
