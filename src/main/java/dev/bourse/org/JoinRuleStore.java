@@ -53,7 +53,11 @@ final class JoinRuleStore {
         """);
   }
 
-  /** What the mail of an invitation says. @param actor who sends it, as in audit rows */
+  /**
+   * Reads the names that the mail of an invitation mentions.
+   *
+   * @param actor the sender, as in audit rows
+   */
   Future<Invitations.Invitation> describe(
       String orgId, String actor, String email, long expiresAtMillis) {
     return database
