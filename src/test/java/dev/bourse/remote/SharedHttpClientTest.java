@@ -78,18 +78,21 @@ class SharedHttpClientTest {
     // The JDK ends the thread of a client that was collected, so one client is kept.
     List<Thread> before = waiting();
     HttpClient another = HttpClient.newHttpClient();
-    List<Thread> others = waiting();
-    Thread kept =
-        others.stream().filter(thread -> !before.contains(thread)).findFirst().orElseThrow();
-    call();
-    List<Thread> ours = waiting().stream().filter(thread -> !others.contains(thread)).toList();
-    assertFalse(ours.isEmpty(), "the JDK names the thread otherwise");
-    SharedHttpClient.close();
-    assertTrue(kept.isAlive(), "a client that is not shared is not closed");
-    Reference.reachabilityFence(another);
-    for (Thread thread : ours) {
-      thread.join(5_000);
-      assertFalse(thread.isAlive(), thread.getName());
+    try {
+      List<Thread> others = waiting();
+      Thread kept =
+          others.stream().filter(thread -> !before.contains(thread)).findFirst().orElseThrow();
+      call();
+      List<Thread> ours = waiting().stream().filter(thread -> !others.contains(thread)).toList();
+      assertFalse(ours.isEmpty(), "the JDK names the thread otherwise");
+      SharedHttpClient.close();
+      assertTrue(kept.isAlive(), "a client that is not shared is not closed");
+      for (Thread thread : ours) {
+        thread.join(5_000);
+        assertFalse(thread.isAlive(), thread.getName());
+      }
+    } finally {
+      Reference.reachabilityFence(another);
     }
   }
 
