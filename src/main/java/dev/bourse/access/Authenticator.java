@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
 import org.jspecify.annotations.Nullable;
 
@@ -9,8 +9,8 @@ public interface Authenticator {
   /**
    * Returns the caller of an {@code Authorization} header.
    *
-   * @throws ApiError {@code unauthorized} if the header is missing or malformed, or its token is
-   *     unknown, expired or revoked
+   * @throws ApiException {@code unauthorized} if the header is missing or malformed, or its token
+   *     is unknown, expired or revoked
    */
   Caller authenticate(@Nullable String authorizationHeader);
 

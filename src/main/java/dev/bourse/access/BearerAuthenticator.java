@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
 import io.vertx.core.Future;
@@ -41,7 +41,7 @@ public final class BearerAuthenticator implements Authenticator {
     try {
       requireInForce(token(authorizationHeader));
       return Future.succeededFuture();
-    } catch (ApiError revoked) {
+    } catch (ApiException revoked) {
       return Future.failedFuture(revoked);
     }
   }
@@ -79,7 +79,7 @@ public final class BearerAuthenticator implements Authenticator {
         && !authorizationHeader.substring(SCHEME.length()).trim().startsWith(JWT_BEGIN);
   }
 
-  static ApiError unauthorized(String detail) {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, detail);
+  static ApiException unauthorized(String detail) {
+    return ApiException.of(ErrorCode.UNAUTHORIZED, detail);
   }
 }

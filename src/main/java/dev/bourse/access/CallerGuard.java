@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import java.util.List;
@@ -32,7 +32,7 @@ public final class CallerGuard {
       return List.of(
           lock(orgId),
           Statement.guarded(
-              () -> ApiError.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
+              () -> ApiException.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
               LIVE_ORG
                   + """
                   EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?

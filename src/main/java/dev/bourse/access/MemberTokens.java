@@ -2,7 +2,7 @@ package dev.bourse.access;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -123,8 +123,8 @@ public final class MemberTokens {
   /**
    * Returns the member of a token.
    *
-   * @throws ApiError {@code unauthorized} if it is forged, for another purpose, expired or revoked,
-   *     or if the member is no longer active
+   * @throws ApiException {@code unauthorized} if it is forged, for another purpose, expired or
+   *     revoked, or if the member is no longer active
    */
   public Principal authenticate(String token) {
     Claims claims = read(token);
@@ -147,7 +147,7 @@ public final class MemberTokens {
         claims.expiresAtMillis(),
         claims.username(),
         memberId,
-        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN,
+        isForMcp ? Principal.CredentialKind.MCP_TOKEN : Principal.CredentialKind.MEMBER_TOKEN,
         TokenLimits.NONE,
         claims.grantId().isEmpty() ? null : claims.grantId());
   }
@@ -155,7 +155,7 @@ public final class MemberTokens {
   /**
    * Checks a token again, ignoring expiry.
    *
-   * @throws ApiError {@code unauthorized} if it is revoked, or the member is no longer active
+   * @throws ApiException {@code unauthorized} if it is revoked, or the member is no longer active
    */
   void requireInForce(String token) {
     requireInForce(read(token));
@@ -172,7 +172,7 @@ public final class MemberTokens {
     return memberId.get();
   }
 
-  private static ApiError revoked() {
+  private static ApiException revoked() {
     return BearerAuthenticator.unauthorized("the token is unknown or revoked");
   }
 

@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +62,7 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
   /**
    * Rejects operators of one site for an operation that is not about the machines of a site.
    *
-   * @throws ApiError {@code forbidden}
+   * @throws ApiException {@code forbidden}
    */
   public void requirePlatform(String operationId) {
     if (site() != null) {
@@ -76,7 +76,7 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
    *
    * @param thing the object's name in the error message
    * @param at the site of the object
-   * @throws ApiError {@code forbidden}
+   * @throws ApiException {@code forbidden}
    */
   public void requireSite(String thing, String at) {
     if (site() != null && !at.equals(site())) {
@@ -86,8 +86,8 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
     }
   }
 
-  private ApiError refusal(String why) {
-    return ApiError.of(
+  private ApiException refusal(String why) {
+    return ApiException.of(
         ErrorCode.FORBIDDEN,
         "%s keeps site '%s' alone; %s",
         actor(),

@@ -3,7 +3,7 @@ package dev.bourse.access;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Times;
 import dev.bourse.core.TokenSecret;
@@ -135,7 +135,7 @@ public final class OperatorTokenService {
             stored ->
                 operators
                     .refresh(tokenId)
-                    .recover(e -> Future.failedFuture(ApiError.storedOnly())));
+                    .recover(e -> Future.failedFuture(ApiException.storedOnly())));
   }
 
   private static AuditRow row(long now, String actor, String action, String detail) {

@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
@@ -60,7 +60,7 @@ final class OperatorTokenStore {
   }
 
   /** Returns the error for a name that another token has or had. */
-  static ApiError nameTaken(String name) {
+  static ApiException nameTaken(String name) {
     return conflict(
         "exists",
         "name: %s is taken; a name is never used again, so that the trail tells operators apart",
@@ -69,7 +69,7 @@ final class OperatorTokenStore {
 
   static Statement revoke(String tokenId, long nowMillis) {
     return Statement.guarded(
-        () -> ApiError.notFound("live operator token", tokenId),
+        () -> ApiException.notFound("live operator token", tokenId),
         """
         UPDATE operator_token SET revoked_at = COALESCE(revoked_at, ?), ended_at = ?
         WHERE token_id = ? AND %s IS NULL\
@@ -93,8 +93,8 @@ final class OperatorTokenStore {
         nowMillis);
   }
 
-  private static ApiError conflict(String reason, String template, Object argument) {
-    return ApiError.of(ErrorCode.CONFLICT, template, argument).with("reason", reason);
+  private static ApiException conflict(String reason, String template, Object argument) {
+    return ApiException.of(ErrorCode.CONFLICT, template, argument).with("reason", reason);
   }
 
   private static OperatorTokenView view(Row row) {

@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
@@ -101,7 +101,7 @@ public final class Operators implements Mirror {
   /**
    * Returns the operator of a token.
    *
-   * @throws ApiError {@code unauthorized} if the token is unknown, expired or revoked
+   * @throws ApiException {@code unauthorized} if the token is unknown, expired or revoked
    */
   Operator authenticate(TokenSecret presented) {
     OperatorToken token = find(presented);
@@ -128,7 +128,7 @@ public final class Operators implements Mirror {
   /**
    * Returns a token that is not revoked; it may have expired.
    *
-   * @throws ApiError {@code unauthorized} if it is unknown or revoked
+   * @throws ApiException {@code unauthorized} if it is unknown or revoked
    */
   OperatorToken requireInForce(TokenSecret presented) {
     OperatorToken token = matching(presented);

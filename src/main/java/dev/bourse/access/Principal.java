@@ -29,7 +29,7 @@ public record Principal(
     @Nullable Long expiresAtMillis,
     @Nullable String member,
     @Nullable String memberId,
-    Credential credential,
+    CredentialKind credential,
     TokenLimits limits,
     @Nullable String grantId)
     implements Caller {
@@ -43,7 +43,7 @@ public record Principal(
   public static final String SESSION_SCHEME = "memberSession";
 
   /** The kind of a caller's credential. */
-  public enum Credential {
+  public enum CredentialKind {
     /** A token of the organization, which does not act for a member. */
     API_TOKEN(SCHEME),
 
@@ -58,14 +58,14 @@ public record Principal(
 
     private final String scheme;
 
-    Credential(String scheme) {
+    CredentialKind(String scheme) {
       this.scheme = scheme;
     }
   }
 
   public Principal {
     scopes = Set.copyOf(scopes);
-    boolean isMember = credential != Credential.API_TOKEN;
+    boolean isMember = credential != CredentialKind.API_TOKEN;
     if ((member != null) != isMember || (memberId != null) != isMember) {
       throw new IllegalArgumentException("a member has a username and an id, a token has neither");
     }
@@ -81,7 +81,7 @@ public record Principal(
       @Nullable Long expiresAtMillis,
       @Nullable String member,
       @Nullable String memberId,
-      Credential credential) {
+      CredentialKind credential) {
     this(
         org,
         actor,
@@ -125,7 +125,7 @@ public record Principal(
         expiresAtMillis,
         null,
         null,
-        Credential.API_TOKEN,
+        CredentialKind.API_TOKEN,
         limits,
         null);
   }
@@ -143,7 +143,7 @@ public record Principal(
   @Override
   public boolean satisfies(String scheme) {
     return scheme.equals(scheme())
-        || (credential == Credential.MCP_TOKEN && scheme.equals(MCP_SCHEME));
+        || (credential == CredentialKind.MCP_TOKEN && scheme.equals(MCP_SCHEME));
   }
 
   @Override

@@ -4,7 +4,7 @@ import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HexFormat;
@@ -99,7 +99,7 @@ public final class ServiceSecrets {
             agreed ->
                 agreed.orElseThrow(
                     () ->
-                        StoreRefused.of(
+                        StoreRefusedException.of(
                             """
                             row %s of encrypted_secret was altered; delete it to generate a new \
                             secret, which invalidates the values signed with it\

@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.store.Columns;
@@ -74,7 +74,7 @@ public record TokenLimits(
    * Parses the limits of a body's object or of a form; an absent, null or blank field means no
    * limit.
    *
-   * @throws ApiError {@code bad-request} naming a malformed field
+   * @throws ApiException {@code bad-request} naming a malformed field
    */
   public static TokenLimits of(@Nullable JsonObject sent) {
     return sent == null
@@ -101,14 +101,14 @@ public record TokenLimits(
 
   private static Integer gpus(String field, String text) {
     if (!GPUS.matcher(text).matches() || Integer.parseInt(text) > MOST_GPUS) {
-      throw ApiError.badField(field, text, "a whole number from 0 to " + MOST_GPUS);
+      throw ApiException.badField(field, text, "a whole number from 0 to " + MOST_GPUS);
     }
     return Integer.valueOf(text);
   }
 
   private static Long cents(String field, String text) {
     if (!USD.matcher(text).matches() || new BigDecimal(text).compareTo(MOST_USD) > 0) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           field, text, "US dollars from 0 to " + MOST_USD + ", with at most two decimals");
     }
     return Price.toCents(new BigDecimal(text));
@@ -122,7 +122,7 @@ public record TokenLimits(
         return seconds * 1_000;
       }
     }
-    throw ApiError.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
+    throw ApiException.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
   }
 
   private static long unitSeconds(String unit) {
@@ -201,7 +201,7 @@ public record TokenLimits(
    * Returns these limits with narrower ones in their place.
    *
    * @param asked the narrower limits; null fields stay unchanged
-   * @throws ApiError {@code token-limit} naming a limit that would become wider
+   * @throws ApiException {@code token-limit} naming a limit that would become wider
    */
   public TokenLimits narrowedTo(TokenLimits asked) {
     return new TokenLimits(
@@ -215,12 +215,12 @@ public record TokenLimits(
    * Rejects, under any limit, an operation that could create authority without limits.
    *
    * @param what the operation's name
-   * @throws ApiError {@code token-limit} naming the limits and the way out
+   * @throws ApiException {@code token-limit} naming the limits and the way out
    */
   void requireNone(String what) {
     List<String> limits = shown();
     if (!limits.isEmpty()) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.TOKEN_LIMIT,
               "%s: refused because the member allowed this application under limits (%s), and what"
                   + " it adds or removes here would act outside of them; do it on the console, or"
@@ -237,7 +237,7 @@ public record TokenLimits(
       return asked == null ? standing : asked;
     }
     if (asked.compareTo(standing) > 0) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.TOKEN_LIMIT,
               "%s: %s is wider than %s, and limits can only be narrowed; what may go further takes"
                   + " a new token, or the member's consent once more",

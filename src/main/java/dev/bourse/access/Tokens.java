@@ -1,6 +1,6 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
@@ -11,8 +11,8 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -240,7 +240,7 @@ public final class Tokens implements Mirror {
   /**
    * Returns the caller of a token.
    *
-   * @throws ApiError {@code unauthorized} if the token is unknown, expired or revoked
+   * @throws ApiException {@code unauthorized} if the token is unknown, expired or revoked
    */
   Principal authenticate(TokenSecret presented) {
     CachedToken entry = requireInForce(presented);
@@ -256,7 +256,7 @@ public final class Tokens implements Mirror {
   /**
    * Returns a token that is not revoked; it may have expired.
    *
-   * @throws ApiError {@code unauthorized} if it is unknown or revoked
+   * @throws ApiException {@code unauthorized} if it is unknown or revoked
    */
   CachedToken requireInForce(TokenSecret presented) {
     CachedToken entry = byId.get(presented.tokenId());

@@ -9,7 +9,7 @@ import dev.bourse.contract.Contract;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -178,10 +178,10 @@ public final class AdminCommand implements CommandContext {
   /**
    * Returns the service that the options name, then the environment, then the data folder.
    *
-   * @throws Refused when there is no token
+   * @throws RefusedException when there is no token
    */
   @Override
-  public Service service() throws Refused {
+  public Service service() throws RefusedException {
     certificate.show(environment);
     JsonObject told = readTokenFile();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
@@ -191,7 +191,7 @@ public final class AdminCommand implements CommandContext {
             environment.get("BOURSE_OPERATOR_TOKEN"),
             told.getString("operator_token"));
     if (token == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           """
           no operator's token: give --token-file, set BOURSE_OPERATOR_TOKEN, or name the service's \
@@ -209,25 +209,26 @@ public final class AdminCommand implements CommandContext {
             """));
   }
 
-  private JsonObject readTokenFile() throws Refused {
+  private JsonObject readTokenFile() throws RefusedException {
     Path file = data.resolve("operator.json");
     return Files.isReadable(file) ? new JsonObject(read(file)) : new JsonObject();
   }
 
-  private static String token(Path file) throws Refused {
+  private static String token(Path file) throws RefusedException {
     String text = read(file).strip();
     String token = text.startsWith("{") ? new JsonObject(text).getString("operator_token") : text;
     if (token == null) {
-      throw new Refused(ExitCode.USAGE, "--token-file: " + file + " has no operator_token");
+      throw new RefusedException(
+          ExitCode.USAGE, "--token-file: " + file + " has no operator_token");
     }
     return token;
   }
 
-  private static String read(Path file) throws Refused {
+  private static String read(Path file) throws RefusedException {
     try {
       return Files.readString(file);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 

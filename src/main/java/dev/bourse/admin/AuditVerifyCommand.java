@@ -4,7 +4,7 @@ import dev.bourse.command.CommandAction;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonObject;
@@ -77,7 +77,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
   }
 
   /** Verifies one page of organizations at a time, so that memory stays bounded. */
-  private boolean verifyAll(Service service, PrintWriter out, PrintWriter err) throws Refused {
+  private boolean verifyAll(Service service, PrintWriter out, PrintWriter err)
+      throws RefusedException {
     boolean whole = verify(service, PLATFORM, PLATFORM + ' ', out, err);
     long trails = 1;
     boolean more = true;
@@ -104,11 +105,11 @@ final class AuditVerifyCommand implements Callable<Integer> {
    * rate limit allows in a minute.
    */
   private static JsonObject callWithRetries(Service service, String path, PrintWriter err)
-      throws Refused {
+      throws RefusedException {
     for (int tries = 1; ; tries++) {
       try {
         return service.call("GET", path, null);
-      } catch (Refused refused) {
+      } catch (RefusedException refused) {
         if (!refused.isTransient() || refused.status() == 0 || tries == TRIES) {
           throw refused;
         }
@@ -129,7 +130,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
    * @param shown prefix of each line of the report
    */
   private boolean verify(
-      Service service, String org, String shown, PrintWriter out, PrintWriter err) throws Refused {
+      Service service, String org, String shown, PrintWriter out, PrintWriter err)
+      throws RefusedException {
     boolean whole = true;
     for (String kind : new String[] {"writes", "reads"}) {
       whole &= verifyChain(service, org, kind, shown + kind, out, err);
@@ -139,7 +141,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
 
   private boolean verifyChain(
       Service service, String org, String kind, String shown, PrintWriter out, PrintWriter err)
-      throws Refused {
+      throws RefusedException {
     String path =
         operation
             .path()

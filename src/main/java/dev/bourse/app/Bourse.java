@@ -133,8 +133,8 @@ public final class Bourse {
 
   /** Starts all parts; the service answers when this succeeds. */
   public Future<Void> start() {
-    ProcessSignals.show(context.signals(), ProgramVersion.text());
-    LoopSignals.show(
+    ProcessSignals.registerMetrics(context.signals(), ProgramVersion.text());
+    LoopSignals.registerMetrics(
         context.signals(),
         ((VertxInternal) context.vertx()).nettyEventLoopGroup(),
         context.nanoTime());
@@ -147,7 +147,7 @@ public final class Bourse {
 
   private Future<Void> startOn(Database opened, HttpServers door) {
     database = opened;
-    opened.show(context.signals());
+    opened.registerMetrics(context.signals());
     StoreWatch watch =
         new StoreWatch(opened, context.config().storeWatch(), context.nanoTime(), context.random());
     watch.jobs().forEach(context::keepUp);

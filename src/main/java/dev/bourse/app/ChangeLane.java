@@ -147,7 +147,7 @@ final class ChangeLane {
     } else {
       note(key);
       // The owner applies the row within its next turn, so the change does not count as waiting.
-      into.show(key, change.row())
+      into.apply(key, change.row())
           .onComplete(
               shown ->
                   context.runOnContext(

@@ -1,14 +1,14 @@
 package dev.bourse.app;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.FallbackBlobStore;
 import dev.bourse.blob.LocalBlobs;
-import dev.bourse.blob.StorageBusy;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.StorageFull;
-import dev.bourse.blob.TwoStores;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.StorageBusyException;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.StorageFullException;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.blob.s3.CallListener;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.checkpoint.CheckpointChanges;
@@ -25,7 +25,7 @@ import dev.bourse.checkpoint.SetStore;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
 import dev.bourse.feed.FeedRoutes;
@@ -122,7 +122,7 @@ record CheckpointServices(
                     .map(
                         place ->
                             open(context, database, place, FORMER_SPOOLS, listener)
-                                .<BlobStore>map(former -> new TwoStores(store, former)))
+                                .<BlobStore>map(former -> new FallbackBlobStore(store, former)))
                     .orElse(Future.succeededFuture(store)));
   }
 
@@ -137,7 +137,7 @@ record CheckpointServices(
         .map(
             objects ->
                 S3Blobs.open(
-                        new S3Blobs.Ground(
+                        new S3Blobs.Environment(
                             context.vertx(),
                             database,
                             context.config().data().resolve(spools),
@@ -195,7 +195,7 @@ record CheckpointServices(
             "Searches of checkpoints waiting in the queue.",
             checkpoints::searchesWaiting);
     ReviewService reviews = new ReviewService(changes, store, sets, clock);
-    reviews.show(context.signals());
+    reviews.registerMetrics(context.signals());
     if (config.enabled()) {
       context.keepUp(
           BackgroundJob.inEachProcess(
@@ -224,8 +224,8 @@ record CheckpointServices(
     Config config = context.config();
     BlobSettings settings = config.blobs();
     boolean isAlone = !database.isShared();
-    Optional<TwoStores> two =
-        blobs instanceof TwoStores found ? Optional.of(found) : Optional.empty();
+    Optional<FallbackBlobStore> two =
+        blobs instanceof FallbackBlobStore found ? Optional.of(found) : Optional.empty();
     BlobMover move =
         new BlobMover(
             context.vertx(),
@@ -241,7 +241,7 @@ record CheckpointServices(
                                     place.name(), stores.former(), isAlone || place.isShared()))),
             new BlobMover.Place(
                 settings.store().name(),
-                two.map(TwoStores::store).orElse(blobs),
+                two.map(FallbackBlobStore::store).orElse(blobs),
                 isAlone || settings.store().isShared()),
             config.checkpoints().graceMillis(),
             context.nanoTime());
@@ -259,7 +259,7 @@ record CheckpointServices(
 
   /** The local folder of this process, if it stores bytes there. */
   private static Optional<LocalBlobs> folderOf(BlobStore blobs) {
-    if (blobs instanceof TwoStores two) {
+    if (blobs instanceof FallbackBlobStore two) {
       return folderOf(two.store()).or(() -> folderOf(two.former()));
     }
     return blobs instanceof LocalBlobs local ? Optional.of(local) : Optional.empty();
@@ -331,37 +331,37 @@ record CheckpointServices(
   }
 
   /** The refusal for a failure of the bytes' store; file names are only logged. */
-  static Optional<ApiError> translate(Throwable fault) {
-    if (fault instanceof UploadBusy) {
+  static Optional<ApiException> translate(Throwable fault) {
+    if (fault instanceof UploadBusyException) {
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED,
               "these bytes are being stored or inspected for another request; ask again",
               RETRY_MILLIS));
     }
-    if (fault instanceof StorageBusy) {
+    if (fault instanceof StorageBusyException) {
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
     }
-    if (fault instanceof BlobGone) {
+    if (fault instanceof BlobNotFoundException) {
       // Another request or process finished this one's work.
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED,
               "these bytes were published or given up meanwhile; look at the item",
               RETRY_MILLIS));
     }
-    if (fault instanceof StorageFull) {
+    if (fault instanceof StorageFullException) {
       LOG.warn("no space for checkpoints: {}", fault.getMessage());
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.STORAGE_FULL, "there is no room for these bytes now", RETRY_FULL_MILLIS));
     }
-    if (fault instanceof StorageFault) {
+    if (fault instanceof StorageFaultException) {
       LOG.error("the checkpoints' storage failed", fault);
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED, "the bytes cannot be stored or read now", RETRY_MILLIS));
     }
     return Optional.empty();

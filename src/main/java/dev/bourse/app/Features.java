@@ -267,7 +267,7 @@ final class Features {
             "ending expired webhooks and deliveries",
             WEBHOOKS_MILLIS,
             webhooks::step));
-    webhooks.show(context.signals());
+    webhooks.registerMetrics(context.signals());
   }
 
   private void bindTrailStreams(MailSender mail) {
@@ -295,7 +295,7 @@ final class Features {
             "ending expired trail streams",
             TRAIL_STREAMS_MILLIS,
             streams::step));
-    streams.show(context.signals());
+    streams.registerMetrics(context.signals());
   }
 
   /** Binds the tools of models. */

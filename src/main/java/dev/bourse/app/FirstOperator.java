@@ -5,7 +5,7 @@ import dev.bourse.access.OperatorReach;
 import dev.bourse.access.OperatorToken;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.core.TokenSecret;
@@ -96,7 +96,7 @@ final class FirstOperator {
   /** Whether the commit was certainly refused, so that the token is not stored. */
   private static boolean isRefusal(Throwable e) {
     return e instanceof TokenNameTakenException
-        || (e instanceof ApiError error && error.code() == ErrorCode.CONFLICT);
+        || (e instanceof ApiException error && error.code() == ErrorCode.CONFLICT);
   }
 
   /** {@code first}, or {@code first-2} and so on if that name is or was taken. */

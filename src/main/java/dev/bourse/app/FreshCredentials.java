@@ -2,7 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.util.concurrent.TimeUnit;
@@ -86,7 +86,7 @@ final class FreshCredentials implements Authenticator {
   /**
    * Refuses if the knowledge of revocations is too old.
    *
-   * @throws ApiError {@code overloaded}
+   * @throws ApiException {@code overloaded}
    */
   void check() {
     long ageMillis = ageMillis();
@@ -99,8 +99,8 @@ final class FreshCredentials implements Authenticator {
     return TimeUnit.NANOSECONDS.toMillis(nanos.getAsLong() - knowledge.knownAsOfNanos());
   }
 
-  private static ApiError stale(long ageMillis) {
-    return ApiError.retryLater(
+  private static ApiException stale(long ageMillis) {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         """
         the store has not been reached for %s s; whether a token is still good cannot be told\

@@ -2,7 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.contract.Contract;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.ManagementVerticle;
@@ -11,7 +11,7 @@ import dev.bourse.edge.Readiness;
 import dev.bourse.edge.Sources;
 import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.jobs.BackgroundJob;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -242,32 +242,32 @@ final class HttpServers {
   }
 
   /** The refusal for a failure of the store. */
-  static Optional<ApiError> translate(Throwable fault) {
-    Optional<ApiError> ofBlobs = CheckpointServices.translate(fault);
+  static Optional<ApiException> translate(Throwable fault) {
+    Optional<ApiException> ofBlobs = CheckpointServices.translate(fault);
     return ofBlobs.isPresent() ? ofBlobs : translateStore(fault);
   }
 
-  private static Optional<ApiError> translateStore(Throwable fault) {
-    if (!(fault instanceof StoreUnavailable unavailable)) {
+  private static Optional<ApiException> translateStore(Throwable fault) {
+    if (!(fault instanceof StoreUnavailableException unavailable)) {
       return Optional.empty();
     }
     if (unavailable.isFull()) {
       return Optional.of(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.STORAGE_FULL,
               "the store has no room left; nothing was written, and reads go on",
               RETRY_FULL_MILLIS));
     }
     return Optional.of(
         unavailable.mayBeStored()
-            ? ApiError.retryLater(
+            ? ApiException.retryLater(
                 ErrorCode.OUTCOME_UNKNOWN,
                 """
                 the store was lost before it answered, so the write may be stored; read the state \
                 to find out before you write again\
                 """,
                 RETRY_STORE_MILLIS)
-            : ApiError.retryLater(
+            : ApiException.retryLater(
                 ErrorCode.OVERLOADED,
                 "the store cannot serve now; nothing was written",
                 RETRY_STORE_MILLIS));

@@ -6,7 +6,7 @@ import dev.bourse.access.ServiceSecrets;
 import dev.bourse.billing.BillingService;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
@@ -72,7 +72,7 @@ final class McpServer {
   private final Services services;
   private final ConfirmTokens confirms;
   private final HandshakeSessions sessions;
-  private volatile @Nullable Once<McpService> service;
+  private volatile @Nullable Lazy<McpService> service;
 
   private McpServer(
       ServiceContext context,
@@ -123,7 +123,7 @@ final class McpServer {
    */
   void reachedBy(Edge edge) {
     service =
-        new Once<>(
+        new Lazy<>(
             () ->
                 new McpService(
                     tools(edge),
@@ -170,7 +170,7 @@ final class McpServer {
 
       @Override
       public Optional<Scope> findScope(String target) {
-        return reads.find(target).map(Dispatcher.Reading::scope);
+        return reads.find(target).map(Dispatcher.ReadOperation::scope);
       }
 
       @Override

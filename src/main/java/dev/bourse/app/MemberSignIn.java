@@ -62,7 +62,7 @@ final class MemberSignIn {
   /** The sender of mail; closed when the service stops. */
   static MailSender mail(ServiceContext context, Database database) {
     MailSender mail = sender(context, database);
-    mail.show(context.signals());
+    mail.registerMetrics(context.signals());
     context.shutdown().push(mail::close);
     return mail;
   }

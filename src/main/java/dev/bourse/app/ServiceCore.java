@@ -175,9 +175,9 @@ final class ServiceCore {
     this.owners = owners;
     market = market(providers);
     context.shutdown().push(market::stop);
-    market.show();
-    owners.show(context.signals());
-    providers.values().forEach(provider -> provider.show(context.signals()));
+    market.registerMetrics();
+    owners.registerMetrics(context.signals());
+    providers.values().forEach(provider -> provider.registerMetrics(context.signals()));
     capacity =
         new CapacityService(
             memory.clusters,

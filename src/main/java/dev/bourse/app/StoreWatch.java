@@ -6,7 +6,7 @@ import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
@@ -54,7 +54,8 @@ final class StoreWatch {
                   fault = "it does not answer";
                 } else {
                   fault =
-                      done.cause() instanceof StoreUnavailable unavailable && unavailable.isFull()
+                      done.cause() instanceof StoreUnavailableException unavailable
+                              && unavailable.isFull()
                           ? "it has no room left"
                           : String.valueOf(done.cause().getMessage());
                 }

@@ -1,12 +1,12 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
-import dev.bourse.core.Limit;
 import dev.bourse.core.Slices;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -80,14 +80,17 @@ public final class AuditedReads {
    * @param wasTried true if an earlier attempt failed, which may still be in progress
    */
   private record Batch(
-      ReadJournal.Batch rows, List<Statement> reads, List<Limit.Place> places, boolean wasTried) {
+      ReadJournal.Batch rows,
+      List<Statement> reads,
+      List<Bulkhead.Place> places,
+      boolean wasTried) {
     String id() {
       return rows.id();
     }
   }
 
   /** A waiting row and its slot. */
-  private record Waiting(AuditRow row, Limit.Place place) {}
+  private record Waiting(AuditRow row, Bulkhead.Place place) {}
 
   private final Vertx vertx;
   private final AuditStore store;
@@ -100,11 +103,11 @@ public final class AuditedReads {
   private List<Waiting> waiting = new ArrayList<>();
 
   /** Slots in memory, which are released when their rows are stored. */
-  private final Limit places =
-      Limit.of("audited reads", MAX_WAITING).sharingFairly().refusing(bound -> overloaded());
+  private final Bulkhead places =
+      Bulkhead.of("audited reads", MAX_WAITING).sharingFairly().refusing(bound -> overloaded());
 
-  private static ApiError overloaded() {
-    return ApiError.retryLater(
+  private static ApiException overloaded() {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED, "too many audit rows wait for the store; try again", 1_000);
   }
 
@@ -164,14 +167,14 @@ public final class AuditedReads {
   /**
    * Records one read. Never waits.
    *
-   * @throws ApiError {@code overloaded} if too many rows in total or of the organization wait for
-   *     the store, or if neither the store nor the journal takes rows
+   * @throws ApiException {@code overloaded} if too many rows in total or of the organization wait
+   *     for the store, or if neither the store nor the journal takes rows
    */
   public void record(AuditRow row) {
     if (refusal != null) {
       throw overloaded();
     }
-    Limit.Place place = places.enter(row.orgId());
+    Bulkhead.Place place = places.enter(row.orgId());
     synchronized (lock) {
       waiting.add(new Waiting(row, place));
     }
@@ -275,7 +278,7 @@ public final class AuditedReads {
   }
 
   private synchronized void recordAppend(List<Batch> late, List<Waiting> taken) {
-    late.forEach(batch -> batch.places().forEach(Limit.Place::close));
+    late.forEach(batch -> batch.places().forEach(Bulkhead.Place::close));
     taken.forEach(waiting -> waiting.place().close());
     tried = tried.stream().filter(batch -> !journaled.contains(batch.id())).toList();
     retainJournaled(committing);
@@ -338,7 +341,7 @@ public final class AuditedReads {
     return insertUnlessStored(batch)
         .recover(
             e ->
-                e instanceof StoreUnavailable
+                e instanceof StoreUnavailableException
                     ? Future.failedFuture(e)
                     : vertx.<Void>executeBlocking(
                         () -> {
@@ -445,7 +448,7 @@ public final class AuditedReads {
           failed.add(new Batch(batch.rows(), batch.reads(), batch.places(), true));
         }
       } else {
-        batch.places().forEach(Limit.Place::close);
+        batch.places().forEach(Bulkhead.Place::close);
         if (isJournaled) {
           storedIds.add(batch.id());
         } else if (!batch.wasTried()) {
@@ -468,7 +471,7 @@ public final class AuditedReads {
   /** Records whether the store took the batches. */
   private synchronized void recordOutcome(@Nullable Throwable failure, int failedRows) {
     // A commit that is rejected for its content does not predict the next one.
-    isAway = failure instanceof StoreUnavailable;
+    isAway = failure instanceof StoreUnavailableException;
     if (failure == null) {
       refusal = null;
     }

@@ -30,7 +30,7 @@ final class OcsfRow {
   private static final String NO_SOURCE = "not recorded";
 
   /** The activity of a row, in OCSF's terms. */
-  private enum Activity {
+  private enum ApiActivity {
     CREATE(1, "Create"),
     READ(2, "Read"),
     UPDATE(3, "Update"),
@@ -47,13 +47,13 @@ final class OcsfRow {
     private final int id;
     private final String caption;
 
-    Activity(int id, String caption) {
+    ApiActivity(int id, String caption) {
       this.id = id;
       this.caption = caption;
     }
 
     /** Returns the activity by the last word of an action, for example {@code webhook_add}. */
-    static Activity of(RecordedRow row) {
+    static ApiActivity of(RecordedRow row) {
       String verb = row.action().substring(row.action().lastIndexOf('_') + 1);
       if (row.isRead()) {
         return READ;
@@ -92,14 +92,14 @@ final class OcsfRow {
   }
 
   static JsonObject of(RecordedRow row) {
-    Activity activity = Activity.of(row);
+    ApiActivity activity = ApiActivity.of(row);
     return new JsonObject()
         .put("class_uid", CLASS_UID)
         .put("class_name", "API Activity")
         .put("category_uid", CATEGORY_UID)
         .put("category_name", "Application Activity")
         .put("activity_id", activity.id)
-        .put("activity_name", activity == Activity.OTHER ? row.action() : activity.caption)
+        .put("activity_name", activity == ApiActivity.OTHER ? row.action() : activity.caption)
         .put("type_uid", CLASS_UID * TYPES_OF_CLASS + activity.id)
         .put("severity_id", 1)
         .put("severity", "Informational")

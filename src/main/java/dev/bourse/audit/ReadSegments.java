@@ -3,7 +3,7 @@ package dev.bourse.audit;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -77,7 +77,7 @@ final class ReadSegments {
             .toList();
     return Statement.guarded(
         () ->
-            new StoreUnavailable(
+            new StoreUnavailableException(
                 "too many other processes took ids of the trail at the same time", null),
         insertWithNewIds,
         owner,

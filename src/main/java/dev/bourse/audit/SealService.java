@@ -1,6 +1,6 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -70,7 +70,7 @@ public final class SealService {
   /**
    * Verifies the batches of a chain after one, until the run is long enough or a fault is found.
    *
-   * <p>Fails with an {@link ApiError} {@code not-found} if there is no such organization.
+   * <p>Fails with an {@link ApiException} {@code not-found} if there is no such organization.
    *
    * @param afterBatch 0 for the start
    */

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TrailProof {
   /** A line that fails verification. */
-  public static final class Unsound extends Exception {
+  public static final class UnsoundTrailException extends Exception {
     private static final long serialVersionUID = 1;
 
-    Unsound(Place place, String what) {
+    UnsoundTrailException(Place place, String what) {
       super("%s:%s: %s".formatted(place.file(), place.line(), what));
     }
   }
@@ -78,7 +78,7 @@ public final class TrailProof {
   private @Nullable String orgId;
 
   /** Takes a line, without its line end. */
-  public void line(String file, long number, String text) throws Unsound {
+  public void line(String file, long number, String text) throws UnsoundTrailException {
     Place place = new Place(file, number);
     try {
       JsonObject event = new JsonObject(text);
@@ -93,9 +93,9 @@ public final class TrailProof {
         row(row);
       }
     } catch (DecodeException e) {
-      throw new Unsound(place, "it is not a JSON object");
+      throw new UnsoundTrailException(place, "it is not a JSON object");
     } catch (IllegalArgumentException e) {
-      throw new Unsound(place, String.valueOf(e.getMessage()));
+      throw new UnsoundTrailException(place, String.valueOf(e.getMessage()));
     }
   }
 
@@ -198,14 +198,15 @@ public final class TrailProof {
   }
 
   /** Ends a file, and with it its last batch. */
-  public void end(String file, long lines) throws Unsound {
+  public void end(String file, long lines) throws UnsoundTrailException {
     if (!rows.isEmpty()) {
-      throw new Unsound(new Place(file, lines), "the file ends before the seal of its last rows");
+      throw new UnsoundTrailException(
+          new Place(file, lines), "the file ends before the seal of its last rows");
     }
   }
 
   /** Returns the chains if all batches are consecutive; empty if there were no batches. */
-  public List<ProvenChain> chains() throws Unsound {
+  public List<ProvenChain> chains() throws UnsoundTrailException {
     List<ProvenChain> found = new ArrayList<>();
     for (NavigableMap<Long, Proven> batches : chains.values()) {
       found.add(proven(batches));
@@ -213,11 +214,12 @@ public final class TrailProof {
     return found;
   }
 
-  private static ProvenChain proven(NavigableMap<Long, Proven> batches) throws Unsound {
+  private static ProvenChain proven(NavigableMap<Long, Proven> batches)
+      throws UnsoundTrailException {
     Proven before = null;
     for (Proven each : batches.values()) {
       if (before == null && each.seal().batch() == 1 && !each.sealed().previous().isEmpty()) {
-        throw new Unsound(each.place(), "batch 1 follows another batch");
+        throw new UnsoundTrailException(each.place(), "batch 1 follows another batch");
       }
       if (before != null) {
         requireFollows(before, each);
@@ -266,10 +268,10 @@ public final class TrailProof {
     return String.join(", ", ranges);
   }
 
-  private static void requireFollows(Proven before, Proven each) throws Unsound {
+  private static void requireFollows(Proven before, Proven each) throws UnsoundTrailException {
     long awaited = before.seal().batch() + 1;
     if (each.seal().batch() != awaited) {
-      throw new Unsound(
+      throw new UnsoundTrailException(
           each.place(),
           "batch %s of the %s follows batch %s: batch %s is missing"
               .formatted(
@@ -280,7 +282,7 @@ public final class TrailProof {
     }
     if (!each.sealed().previous().equals(before.seal().seal())
         || each.seal().firstId() <= before.seal().lastId()) {
-      throw new Unsound(
+      throw new UnsoundTrailException(
           each.place(),
           "batch %s does not follow from batch %s in %s:%s"
               .formatted(

@@ -1,6 +1,6 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -29,7 +29,7 @@ public final class TrailStore {
 
   /**
    * Succeeds if the trail exists: the platform's, or that of an organization, even a retired one.
-   * Otherwise fails with an {@link ApiError} {@code not-found}.
+   * Otherwise fails with an {@link ApiException} {@code not-found}.
    *
    * @param owner the organization, or {@link Trails#PLATFORM}
    */
@@ -42,7 +42,7 @@ public final class TrailStore {
         .compose(
             found ->
                 found.isEmpty()
-                    ? Future.failedFuture(ApiError.notFound("organization", owner))
+                    ? Future.failedFuture(ApiException.notFound("organization", owner))
                     : Future.succeededFuture());
   }
 

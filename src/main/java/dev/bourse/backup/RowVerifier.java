@@ -48,7 +48,7 @@ final class RowVerifier {
             """
                 .formatted(DataFolderLayout.version(rows)));
       }
-      WholeStore.Examination pages = rows.examine();
+      WholeStore.StoreExamination pages = rows.examine();
       if (!pages.faults().isEmpty()) {
         throw new CorruptBackupException(file + ": " + pages.faults().get(0));
       }

@@ -2,7 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -129,7 +129,7 @@ final class AccountStore {
             found ->
                 found.stream()
                     .findFirst()
-                    .orElseThrow(() -> ApiError.notFound("organization", orgId)));
+                    .orElseThrow(() -> ApiException.notFound("organization", orgId)));
   }
 
   /** Returns the accounts of the existing ones of some organizations. */
@@ -287,9 +287,9 @@ final class AccountStore {
   }
 
   /**
-   * Changes an organization's hold. The commit fails with {@link Holds.Moved} if the hold, the
-   * balance or the limit has changed since they were read, so that a payment cannot be followed by
-   * the reclaim that it was to avert.
+   * Changes an organization's hold. The commit fails with {@link Holds.HoldMovedException} if the
+   * hold, the balance or the limit has changed since they were read, so that a payment cannot be
+   * followed by the reclaim that it was to avert.
    *
    * @param seen the account on which the decision is based
    */
@@ -299,7 +299,7 @@ final class AccountStore {
     return List.of(
         known(orgId),
         Statement.guarded(
-            Holds.Moved::new,
+            Holds.HoldMovedException::new,
             """
             UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,
             hold_enforced = ? WHERE org_id = ? AND hold_stage = ? AND hold_since = ?
@@ -329,14 +329,14 @@ final class AccountStore {
   }
 
   /**
-   * Replaces an operator's hold. The commit fails with {@link Holds.Moved} if it has changed since
-   * it was read.
+   * Replaces an operator's hold. The commit fails with {@link Holds.HoldMovedException} if it has
+   * changed since it was read.
    */
   static List<Statement> operatorHold(String orgId, OperatorHold seen, OperatorHold after) {
     return List.of(
         known(orgId),
         Statement.guarded(
-            Holds.Moved::new,
+            Holds.HoldMovedException::new,
             """
             UPDATE billing_org SET operator_hold_stage = ?, operator_hold_since = ?,
             operator_hold_reason = ?, operator_hold_by = ? WHERE org_id = ?
@@ -351,12 +351,14 @@ final class AccountStore {
             seen.sinceMillis()));
   }
 
-  /** Fails a commit with {@link Holds.Moved} unless these are an organization's holds. */
+  /**
+   * Fails a commit with {@link Holds.HoldMovedException} unless these are an organization's holds.
+   */
   static Statement fence(String orgId, Held held) {
     HoldState hold = held.money();
     OperatorHold byOperator = held.byOperator();
     return Statement.guarded(
-        Holds.Moved::new,
+        Holds.HoldMovedException::new,
         """
         UPDATE billing_org SET hold_stage = hold_stage WHERE org_id = ? AND hold_stage = ?
         AND hold_since = ? AND hold_enforced = ? AND COALESCE(operator_hold_stage, '') = ?

@@ -7,7 +7,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.Slices;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -160,7 +160,7 @@ final class Balances {
   }
 
   private static boolean isOfStore(Throwable failure) {
-    return failure instanceof StoreUnavailable;
+    return failure instanceof StoreUnavailableException;
   }
 
   /** Returns balances of organizations whose usage is posted up to the same moment. */

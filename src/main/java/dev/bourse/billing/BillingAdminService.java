@@ -3,7 +3,7 @@ package dev.bourse.billing;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Hold;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
@@ -140,13 +140,13 @@ public final class BillingAdminService {
 
   /** The booking is stored, so a failure of the check must not read as if it were not. */
   private Future<Balance> check(String orgId) {
-    return holds.check(orgId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
+    return holds.check(orgId).recover(e -> Future.failedFuture(ApiException.storedOnly()));
   }
 
   private static LedgerStore.Posting same(
       LedgerStore.Posting stored, Ledger.Kind kind, long micros, String key) {
     if (stored.kind() != kind || stored.micros() != micros) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.CONFLICT,
               "idempotency_key: %s is of a %s of %d micro-dollars; nothing was written",
               Text.shown(key),

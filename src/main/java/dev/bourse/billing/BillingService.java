@@ -3,7 +3,7 @@ package dev.bourse.billing;
 import dev.bourse.access.Principal;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
@@ -227,7 +227,7 @@ public final class BillingService {
     if (named.isPresent()) {
       requireOf(caller.org().orgId(), named.get());
       if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
-        throw ApiError.of(
+        throw ApiException.of(
             ErrorCode.FORBIDDEN,
             "the token is bound to cluster %s and cannot act on %s",
             caller.cluster(),
@@ -239,7 +239,7 @@ public final class BillingService {
 
   private void requireOf(String orgId, String cluster) {
     if (clusters.find(cluster).filter(view -> view.cluster().orgId().equals(orgId)).isEmpty()) {
-      throw ApiError.notFound("cluster", cluster);
+      throw ApiException.notFound("cluster", cluster);
     }
   }
 
@@ -321,7 +321,7 @@ public final class BillingService {
     return all.stream()
         .filter(statement -> statement.month().equals(month))
         .findFirst()
-        .orElseThrow(() -> ApiError.notFound("statement", month.toString()));
+        .orElseThrow(() -> ApiException.notFound("statement", month.toString()));
   }
 
   /**

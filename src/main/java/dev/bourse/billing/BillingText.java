@@ -1,6 +1,6 @@
 package dev.bourse.billing;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
@@ -113,25 +113,25 @@ public final class BillingText {
   /**
    * Parses a month such as {@code 2026-11}.
    *
-   * @throws ApiError {@code bad-request} for any other text
+   * @throws ApiException {@code bad-request} for any other text
    */
   public static Month month(String text) {
     return Month.parse(text)
-        .orElseThrow(() -> ApiError.badField("month", text, "a month such as 2026-11"));
+        .orElseThrow(() -> ApiException.badField("month", text, "a month such as 2026-11"));
   }
 
   /**
    * Parses an RFC 3339 time to milliseconds; empty if there is none.
    *
    * @param field its name, for the error
-   * @throws ApiError {@code bad-request} for any other text and for times before 1970
+   * @throws ApiException {@code bad-request} for any other text and for times before 1970
    */
   public static Optional<Long> time(String field, Optional<String> text) {
     return text.map(
         given -> {
           OptionalLong millis = Times.parse(given);
           if (millis.isEmpty() || millis.getAsLong() < 0) {
-            throw ApiError.badField(
+            throw ApiException.badField(
                 field, given, "an RFC 3339 time since 1970, such as 2026-11-01T00:00:00Z");
           }
           return millis.getAsLong();

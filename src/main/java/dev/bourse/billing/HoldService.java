@@ -9,7 +9,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.OperatorCommands;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
@@ -196,7 +196,7 @@ public final class HoldService implements Holds {
                                   // The organization changed too often; the next round checks it.
                                   .recover(
                                       e ->
-                                          e instanceof Holds.Moved
+                                          e instanceof Holds.HoldMovedException
                                               ? Future.succeededFuture(balance)
                                               : Future.failedFuture(e))));
               return Future.join(moved).map(part.next().isPresent());
@@ -215,7 +215,7 @@ public final class HoldService implements Holds {
   }
 
   private Future<Balance> again(Throwable e, Balance balance, int checksLeft) {
-    return e instanceof Holds.Moved && checksLeft > 0
+    return e instanceof Holds.HoldMovedException && checksLeft > 0
         ? check(balance.account().orgId(), checksLeft)
         : Future.failedFuture(e);
   }
@@ -289,7 +289,7 @@ public final class HoldService implements Holds {
                 return applyToClusters(orgId, account.held()).map(balance);
               }
               if (next.stage() != null && account.retired()) {
-                throw ApiError.of(
+                throw ApiException.of(
                         ErrorCode.CONFLICT,
                         "organization %s is retired; nothing of it can be changed any more",
                         orgId)
@@ -302,7 +302,7 @@ public final class HoldService implements Holds {
             })
         .recover(
             e ->
-                e instanceof Holds.Moved && triesLeft > 1
+                e instanceof Holds.HoldMovedException && triesLeft > 1
                     ? setOperatorHold(orgId, change, audit, triesLeft - 1)
                     : Future.failedFuture(e));
   }
@@ -336,7 +336,7 @@ public final class HoldService implements Holds {
             name -> owners.order(name, OperatorCommands.billingHold(hold), fences))
         .recover(
             e -> {
-              if (e instanceof Holds.Moved && triesLeft > 1) {
+              if (e instanceof Holds.HoldMovedException && triesLeft > 1) {
                 // The stored hold goes on all clusters, even if another process stored it.
                 return balances
                     .get(orgId)

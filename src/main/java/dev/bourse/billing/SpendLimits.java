@@ -1,6 +1,6 @@
 package dev.bourse.billing;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import java.util.Locale;
@@ -60,11 +60,11 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
    * Returns the limits after a member's write.
    *
    * @param micros the members' limit; null deletes it
-   * @throws ApiError {@code bad-request} if it is above the operator's limit
+   * @throws ApiException {@code bad-request} if it is above the operator's limit
    */
   SpendLimits withMember(@Nullable Long micros) {
     if (micros != null && operatorMicros != null && micros > operatorMicros) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "limit_usd: %s is above the limit that the operator set; choose at most %s",
           Price.shown(micros / MICROS_PER_CENT),

@@ -1,6 +1,6 @@
 package dev.bourse.billing;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -29,7 +29,7 @@ record UsageCursor(long hourMillis, String cluster) {
   /**
    * Parses a cursor from {@link #text}.
    *
-   * @throws ApiError {@code bad-request} for any other text
+   * @throws ApiException {@code bad-request} for any other text
    */
   static UsageCursor parse(Optional<String> text) {
     if (text.isEmpty()) {
@@ -37,7 +37,7 @@ record UsageCursor(long hourMillis, String cluster) {
     }
     Matcher matcher = SHAPE.matcher(text.get());
     if (!matcher.matches()) {
-      throw ApiError.badField("after", text.get(), "the `next` of the page before");
+      throw ApiException.badField("after", text.get(), "the `next` of the page before");
     }
     return new UsageCursor(Long.parseLong(matcher.group(1)), matcher.group(2));
   }

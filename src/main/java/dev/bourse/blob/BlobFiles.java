@@ -147,7 +147,7 @@ final class BlobFiles {
     try {
       return FileChannel.open(path, StandardOpenOption.READ);
     } catch (NoSuchFileException e) {
-      throw new BlobGone("there is no blob " + key);
+      throw new BlobNotFoundException("there is no blob " + key);
     } catch (IOException e) {
       throw failure("cannot open blob " + path, e);
     }
@@ -223,7 +223,8 @@ final class BlobFiles {
       flushFolder(blob.resolveSibling(""));
       flushFolder(root.resolve(Area.BLOBS.folder));
     } catch (NoSuchFileException e) {
-      throw new BlobGone("there is neither an upload " + uploadId + " nor a blob " + key);
+      throw new BlobNotFoundException(
+          "there is neither an upload " + uploadId + " nor a blob " + key);
     } catch (IOException e) {
       throw failure("cannot publish " + upload + " as " + blob, e);
     }
@@ -257,7 +258,8 @@ final class BlobFiles {
         channel.force(true);
       } catch (IOException e) {
         Files.deleteIfExists(upload);
-        throw new StorageFault("upload " + upload + " is lost: its bytes cannot be flushed", e);
+        throw new StorageFaultException(
+            "upload " + upload + " is lost: its bytes cannot be flushed", e);
       }
     }
   }
@@ -271,12 +273,12 @@ final class BlobFiles {
   /**
    * Rejects bytes that would use the reserved disk space.
    *
-   * @throws StorageFull if they would
+   * @throws StorageFullException if they would
    */
   void checkRoom(int bytes) throws IOException {
     long usable = disk.getUsableSpace();
     if (usable - bytes < reserveBytes) {
-      throw new StorageFull(
+      throw new StorageFullException(
           usable + " bytes free under " + root + ", and " + reserveBytes + " are reserved", null);
     }
   }
@@ -300,8 +302,8 @@ final class BlobFiles {
       }
     }
     return full
-        ? new StorageFull(what + ": no space left", e)
-        : new StorageFault(what + ": " + words, e);
+        ? new StorageFullException(what + ": no space left", e)
+        : new StorageFaultException(what + ": " + words, e);
   }
 
   /** Returns a page of names last written before a time, ordered by folder and then by name. */

@@ -18,9 +18,9 @@ import java.util.Optional;
  * not start with a dot. Any other name fails the call with {@link IllegalArgumentException}. A key
  * is never reused, even after its blob was deleted, so no blob is ever overwritten.
  *
- * <p>Every call may be made from an event loop. Any call may fail with {@link StorageFault} (the
- * disk or the service behind the store failed) or {@link StorageBusy} (too many calls at once).
- * Futures complete on the caller's context.
+ * <p>Every call may be made from an event loop. Any call may fail with {@link
+ * StorageFaultException} (the disk or the service behind the store failed) or {@link
+ * StorageBusyException} (too many calls at once). Futures complete on the caller's context.
  */
 public interface BlobStore {
   /**
@@ -51,14 +51,14 @@ public interface BlobStore {
    * through it in {@link Upload#finish}.
    *
    * <p>If two processes that share a store open the same upload, the later one takes it over:
-   * further appends of the earlier one fail with {@link UploadBusy} and are not stored. An upload
-   * that is being finished, which may take minutes, stays with its process, and the later one is
-   * rejected.
+   * further appends of the earlier one fail with {@link UploadBusyException} and are not stored. An
+   * upload that is being finished, which may take minutes, stays with its process, and the later
+   * one is rejected.
    *
-   * <p>Fails with {@link UploadBusy} if the upload is open or being finished, with {@link
-   * StorageBusy} if too many uploads are open, with {@link StorageFull} if there is no room to
-   * create it, with {@link BlobGone} if it is abandoned at the same time, and with any exception of
-   * the inspector.
+   * <p>Fails with {@link UploadBusyException} if the upload is open or being finished, with {@link
+   * StorageBusyException} if too many uploads are open, with {@link StorageFullException} if there
+   * is no room to create it, with {@link BlobNotFoundException} if it is abandoned at the same
+   * time, and with any exception of the inspector.
    *
    * @param inspector a new inspector; its state belongs to this opening alone
    */
@@ -78,14 +78,15 @@ public interface BlobStore {
    * publisher has stored a reference. The caller has finished the upload with {@link Upload#finish}
    * and released it.
    *
-   * <p>Fails with {@link UploadBusy} while the upload is open, with {@link BlobGone} if neither the
-   * upload nor the blob exists, with {@link StorageFull} if there is no room for the blob's name,
-   * which leaves the upload unchanged, and with {@link StorageFault}. If the bytes could not be
-   * made durable, the upload is deleted, because it is unknown which bytes were lost.
+   * <p>Fails with {@link UploadBusyException} while the upload is open, with {@link
+   * BlobNotFoundException} if neither the upload nor the blob exists, with {@link
+   * StorageFullException} if there is no room for the blob's name, which leaves the upload
+   * unchanged, and with {@link StorageFaultException}. If the bytes could not be made durable, the
+   * upload is deleted, because it is unknown which bytes were lost.
    */
   Future<Void> publish(String uploadId, String key);
 
-  /** Deletes the upload. Waiting appends fail with {@link BlobGone}. Idempotent. */
+  /** Deletes the upload. Waiting appends fail with {@link BlobNotFoundException}. Idempotent. */
   Future<Void> abandon(String uploadId);
 
   /**
@@ -107,7 +108,7 @@ public interface BlobStore {
   /** Returns whether there is a blob under the key. */
   Future<Boolean> exists(String key);
 
-  /** Opens a blob for reading. Fails with {@link BlobGone} if there is none. */
+  /** Opens a blob for reading. Fails with {@link BlobNotFoundException} if there is none. */
   Future<Reading> read(String key);
 
   /**
@@ -148,7 +149,7 @@ public interface BlobStore {
 
   /**
    * Closes the store: uploads keep their complete blocks, readings are interrupted. Succeeds when
-   * no call of the store is in progress; later calls fail with {@link StorageBusy}.
+   * no call of the store is in progress; later calls fail with {@link StorageBusyException}.
    */
   Future<Void> close();
 

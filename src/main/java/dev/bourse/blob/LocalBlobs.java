@@ -98,7 +98,8 @@ public final class LocalBlobs implements BlobStore {
           synchronized (this) {
             checkIdle(uploadId);
             if (uploads.size() >= config.openUploads()) {
-              throw new StorageBusy(uploads.size() + " uploads are open, which is the limit");
+              throw new StorageBusyException(
+                  uploads.size() + " uploads are open, which is the limit");
             }
             uploads.put(uploadId, upload);
           }
@@ -125,10 +126,10 @@ public final class LocalBlobs implements BlobStore {
       throw OpenBlobs.closedStore();
     }
     if (uploads.containsKey(uploadId)) {
-      throw new UploadBusy("upload " + uploadId + " is open");
+      throw new UploadBusyException("upload " + uploadId + " is open");
     }
     if (ending.contains(uploadId)) {
-      throw new UploadBusy("upload " + uploadId + " is being published or abandoned");
+      throw new UploadBusyException("upload " + uploadId + " is being published or abandoned");
     }
   }
 
@@ -178,7 +179,7 @@ public final class LocalBlobs implements BlobStore {
           }
           // If a caller reopens the upload after the release, that opening is abandoned in its
           // turn.
-          return open.end(new BlobGone("upload " + uploadId + " was abandoned"))
+          return open.end(new BlobNotFoundException("upload " + uploadId + " was abandoned"))
               .compose(v -> abandon(uploadId));
         });
   }
@@ -268,7 +269,7 @@ public final class LocalBlobs implements BlobStore {
   @Override
   public synchronized Future<Void> close() {
     if (closed == null) {
-      StorageBusy reason = OpenBlobs.closedStore();
+      StorageBusyException reason = OpenBlobs.closedStore();
       List<Future<Void>> ends = new ArrayList<>();
       // A copy, because each upload removes itself from the collection when it ends.
       List.copyOf(uploads.values()).forEach(upload -> ends.add(upload.end(reason)));

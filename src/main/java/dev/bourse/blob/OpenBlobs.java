@@ -70,7 +70,7 @@ final class OpenBlobs {
       isFirst = found == null;
       if (isFirst && all.size() >= most) {
         return Future.failedFuture(
-            new StorageBusy(all.size() + " blobs are being read, which is the limit"));
+            new StorageBusyException(all.size() + " blobs are being read, which is the limit"));
       }
       blob = found == null ? new OpenBlob(key) : found;
       answer = new WorkerPromise<>(workers.home());
@@ -176,7 +176,7 @@ final class OpenBlobs {
     return Future.join(open.stream().map(LocalReading::close).toList()).mapEmpty();
   }
 
-  static StorageBusy closedStore() {
-    return new StorageBusy("the blob store is closed");
+  static StorageBusyException closedStore() {
+    return new StorageBusyException("the blob store is closed");
   }
 }

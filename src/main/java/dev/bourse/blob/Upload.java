@@ -24,10 +24,10 @@ public interface Upload {
    * #keep} at the latest, and are durable once published. A failure leaves the upload at the last
    * complete block, and every later append fails in the same way, because the inspector has seen
    * bytes that are not stored: release the upload and open it again. The reasons are {@link
-   * StorageFull}, {@link StorageFault}, {@link BlobGone} if the upload was abandoned, {@link
-   * StorageBusy} if the store is closing, and any exception of the inspector. More waiting blocks
-   * than the store's bound, and a block after {@link #release}, fail with {@link
-   * IllegalStateException}.
+   * StorageFullException}, {@link StorageFaultException}, {@link BlobNotFoundException} if the
+   * upload was abandoned, {@link StorageBusyException} if the store is closing, and any exception
+   * of the inspector. More waiting blocks than the store's bound, and a block after {@link
+   * #release}, fail with {@link IllegalStateException}.
    *
    * @param bytes owned by the store until the future completes; the caller may reuse the array
    *     after that
@@ -41,7 +41,7 @@ public interface Upload {
    * Stores the bytes appended so far where the next opening finds them, in this process or another.
    * Until then, a store that sends bytes in larger parts may lose the last part with the process.
    * Do not append at the same time. Fails as {@link #append} does; the upload stays usable after
-   * {@link StorageBusy} and {@link StorageFault}.
+   * {@link StorageBusyException} and {@link StorageFaultException}.
    */
   Future<Void> keep();
 
@@ -64,8 +64,8 @@ public interface Upload {
    * several openings took the bytes, this reads them back once, in constant memory, at the pace of
    * the store; minutes for tens of GiB. Fails with any exception of the inspector and as {@link
    * #append} does; this opening or the next may call it again. If the store has lost bytes it had
-   * taken, it fails with {@link StorageFault}, {@link #stored} is 0, and the next opening restarts
-   * the upload. Idempotent.
+   * taken, it fails with {@link StorageFaultException}, {@link #stored} is 0, and the next opening
+   * restarts the upload. Idempotent.
    */
   Future<Void> finish();
 

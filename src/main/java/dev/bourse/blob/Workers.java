@@ -1,6 +1,6 @@
 package dev.bourse.blob;
 
-import dev.bourse.core.Limit;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.traces.Span;
 import io.vertx.core.Context;
@@ -30,7 +30,7 @@ public final class Workers {
   private final ExecutorService checks;
   private final ExecutorService calls;
   private final ExecutorService longCalls;
-  private final Limit limit;
+  private final Bulkhead limit;
   private final Context home;
 
   /**
@@ -42,10 +42,10 @@ public final class Workers {
   public Workers(Context home, BlobConfig config, int callThreads) {
     this.home = home;
     limit =
-        Limit.of("calls to the blob store", config.waitingCalls())
+        Bulkhead.of("calls to the blob store", config.waitingCalls())
             .refusing(
                 bound ->
-                    new StorageBusy(
+                    new StorageBusyException(
                         bound + " calls to the blob store in progress, which is the limit"));
     blocks = pool("blob-block", config.threads());
     checks = pool("blob-check", Math.max(1, config.threads() / 2));
@@ -114,7 +114,7 @@ public final class Workers {
   private <T> Future<T> bounded(ExecutorService pool, Callable<T> call) {
     try {
       return run(pool, limit.enter("")::close, span(), call);
-    } catch (StorageBusy e) {
+    } catch (StorageBusyException e) {
       return Future.failedFuture(e);
     }
   }
@@ -147,7 +147,7 @@ public final class Workers {
     } catch (RejectedExecutionException e) {
       leave.run();
       span.end(e);
-      return Future.failedFuture(new StorageBusy("the blob store is closed"));
+      return Future.failedFuture(new StorageBusyException("the blob store is closed"));
     }
     return answer.future();
   }

@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -67,7 +67,7 @@ final class AlertText {
   /**
    * The thresholds of a body; what it leaves out is not told.
    *
-   * @throws ApiError {@code bad-request} for an amount that is no whole number of cents
+   * @throws ApiException {@code bad-request} for an amount that is no whole number of cents
    */
   static Alerts.Thresholds thresholds(JsonObject body) {
     Long leaseSeconds = body.getLong("lease_ends_within_s");
@@ -86,7 +86,8 @@ final class AlertText {
     }
     BigDecimal exact = new BigDecimal(usd.toString());
     if (!Price.isWholeCents(exact)) {
-      throw ApiError.badField(field, exact.toPlainString(), "dollars with at most two decimals");
+      throw ApiException.badField(
+          field, exact.toPlainString(), "dollars with at most two decimals");
     }
     return Price.toCents(exact);
   }

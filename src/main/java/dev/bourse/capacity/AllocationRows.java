@@ -195,7 +195,7 @@ final class AllocationRows {
 
   /** Tells an allocation as another process reads it. */
   static void tell(JsonBytes json, Allocation allocation, String cluster) {
-    ALLOCATION.tell(json, new StoredAllocation(allocation, cluster));
+    ALLOCATION.writeJson(json, new StoredAllocation(allocation, cluster));
   }
 
   static Statement insert(Allocation allocation, String cluster) {

@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What clients do to a cluster: declare and swap. Pure functions; each refusal is an {@link
- * ApiError}, checked in the order the contract states, so that the first fault is the one answered
- * and a 429 always means that the same request will do later.
+ * ApiException}, checked in the order the contract states, so that the first fault is the one
+ * answered and a 429 always means that the same request will do later.
  */
 public final class Capacity {
   private Capacity() {}
@@ -48,7 +48,7 @@ public final class Capacity {
     /**
      * Returns the declaration of a body that the contract's schema accepts.
      *
-     * @throws ApiError when a time is none
+     * @throws ApiException when a time is none
      */
     public static Declare of(String actor, JsonObject body) {
       Number price = body.getNumber("max_price_per_gpu_hour");
@@ -83,13 +83,13 @@ public final class Capacity {
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     BigDecimal price = requirePrice(cluster, order, isRaise ? null : standing);
     if (order.expectedVersion() == null && !order.onlyLowers(standing)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "expected_version is missing; only a write that does nothing but lower max_gpus and"
               + " clear min_gpus may leave it out");
     }
     if (order.maxGpus() % pool.gpusPerNode() != 0) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "max_gpus",
           order.maxGpus(),
           "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
@@ -109,7 +109,7 @@ public final class Capacity {
     // A cluster that declared no GPUs was not waiting.
     boolean hasWaited = samePriced != null && samePriced.maxGpus() > 0;
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.BID_TOO_LOW,
               "%s %s can never clear; the lowest that can is %s",
               priceField(cluster),
@@ -185,21 +185,21 @@ public final class Capacity {
       return Transition.none(cluster);
     }
     if (cluster.posture() == Cluster.Posture.STATIC || !terms.pool().swapsEnabled()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.SWAP_DISABLED,
           cluster.posture() == Cluster.Posture.STATIC
               ? "cluster " + cluster.name() + " is operator-managed; its nodes cannot be swapped"
               : "swaps are switched off in pool " + terms.pool().name());
     }
     if (cluster.isPaused() || cluster.maintenance()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.CLUSTER_GATED,
           "cluster %s is %s",
           cluster.name(),
           cluster.maintenance() ? "in maintenance" : "under a billing hold");
     }
     if (node.pinned()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.NODE_PINNED, "an operator has pinned " + publicIp + "; it cannot be swapped");
     }
     requireCadence(cluster, terms, nowMillis);
@@ -238,7 +238,7 @@ public final class Capacity {
     Drill drill = new Drill(nowMillis);
     long nodes = cluster.allocations().stream().filter(drill::concerns).count();
     if (nodes == 0) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.UNKNOWN_NODE,
           "cluster %s holds no active node that could be told; start the drill when one is active",
           cluster.name());
@@ -263,7 +263,7 @@ public final class Capacity {
   /** Refuses with {@code version-mismatch} what was decided on another version. */
   static void requireVersion(Cluster cluster, long expected) {
     if (expected != cluster.version()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.VERSION_MISMATCH,
           "expected_version is %s but the cluster is at version %s; nothing was written",
           expected,
@@ -275,7 +275,7 @@ public final class Capacity {
   static void requireLive(Cluster cluster) {
     Long retiredAt = cluster.retiredAtMillis();
     if (retiredAt != null) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.CONFLICT,
               "cluster %s was retired at %s; nothing of it can be changed any more",
               cluster.name(),
@@ -287,7 +287,7 @@ public final class Capacity {
   private static void requireArmed(Cluster cluster, Terms terms) {
     requireLive(cluster);
     if (!terms.writesArmed() || !cluster.writesArmed()) {
-      throw ApiError.retryLater(
+      throw ApiException.retryLater(
           ErrorCode.CAPACITY_WRITES_DISABLED,
           "capacity writes are switched off %s; reads keep working"
               .formatted(terms.writesArmed() ? "for cluster " + cluster.name() : "on the platform"),
@@ -310,7 +310,7 @@ public final class Capacity {
       return order.pricePerGpuHour();
     }
     if (kept == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "%s is missing; only a write that does not raise max_gpus may leave it out",
           priceField(cluster));
@@ -329,7 +329,7 @@ public final class Capacity {
       BigDecimal price, Terms terms, Cluster cluster, @Nullable Declaration kept) {
     Pool pool = terms.pool();
     if (!Price.isWholeCents(price)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.PRICE_PRECISION,
           "%s: %s has more than two decimals; expected whole cents",
           priceField(cluster),
@@ -337,7 +337,7 @@ public final class Capacity {
     }
     boolean isKept = kept != null && price.compareTo(price(kept)) == 0;
     if (!isKept && price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
               "%s %s is above the highest accepted, %s",
               priceField(cluster),
@@ -358,13 +358,13 @@ public final class Capacity {
 
   private static void requireRaisable(Cluster cluster, Terms terms) {
     if (cluster.posture() == Cluster.Posture.STATIC) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.STATIC_POSTURE,
           "cluster %s is operator-managed; max_gpus can be lowered but not raised",
           cluster.name());
     }
     if (cluster.kind() == Cluster.Kind.VM && !terms.hasSshKeys()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.NO_SSH_KEYS,
           "organization %s has no ssh key; register one before raising max_gpus",
           cluster.orgId());
@@ -377,7 +377,7 @@ public final class Capacity {
         Math.max(terms.cadence().lastOverMillis(), nowMillis - cluster.writes().lastAtMillis());
     long waitMillis = terms.cadence().millis() - overMillis;
     if (cluster.writes().lastAtMillis() > 0 && waitMillis > 0) {
-      throw ApiError.tooOften(
+      throw ApiException.tooOften(
           "cadence",
           "cluster %s accepts one capacity write every %s ms; the same request will do in %s ms"
               .formatted(cluster.name(), terms.cadence().millis(), waitMillis),
@@ -406,8 +406,8 @@ public final class Capacity {
     return nominated;
   }
 
-  static ApiError unknownNode(Cluster cluster, String field, String address) {
-    return ApiError.of(
+  static ApiException unknownNode(Cluster cluster, String field, String address) {
+    return ApiException.of(
         ErrorCode.UNKNOWN_NODE,
         "%s: '%s' is not the public IP of a node that cluster %s holds; nothing was written",
         field,

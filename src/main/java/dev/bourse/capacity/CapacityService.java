@@ -4,7 +4,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
@@ -138,7 +138,7 @@ public final class CapacityService {
       List<String> nominations,
       List<String> replaced,
       List<String> unknown,
-      Optional<ApiError> refusal) {}
+      Optional<ApiException> refusal) {}
 
   /** Looks up the nodes that a declaration would name; entries that match none are told apart. */
   public Nominated nominate(

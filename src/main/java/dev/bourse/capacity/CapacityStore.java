@@ -3,7 +3,7 @@ package dev.bourse.capacity;
 import dev.bourse.access.CallerGuard;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
@@ -25,10 +25,10 @@ public final class CapacityStore {
   public static final String CHANGED = "cluster";
 
   /** Somebody else changed the cluster first. */
-  static final class RevisionPassed extends RuntimeException {
+  static final class RevisionPassedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    RevisionPassed(String cluster, long revision) {
+    RevisionPassedException(String cluster, long revision) {
       super(
           "the stored state of cluster %s is not revision %d".formatted(cluster, revision),
           null,
@@ -252,7 +252,7 @@ public final class CapacityStore {
     statements.add(
         Statement.guarded(
             () ->
-                ApiError.of(ErrorCode.CONFLICT, "organization '%s' is retired", cluster.orgId())
+                ApiException.of(ErrorCode.CONFLICT, "organization '%s' is retired", cluster.orgId())
                     .with("reason", "retired"),
             "UPDATE org SET org_id = org_id WHERE org_id = ? AND retired_at IS NULL",
             cluster.orgId()));

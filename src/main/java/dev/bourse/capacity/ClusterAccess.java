@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.List;
 import java.util.Optional;
@@ -30,8 +30,8 @@ public final class ClusterAccess {
   }
 
   /** Of a cluster that the caller may know, and asks for on the wrong surface. */
-  private ApiError elsewhere(Cluster cluster) {
-    return ApiError.of(
+  private ApiException elsewhere(Cluster cluster) {
+    return ApiException.of(
         ErrorCode.NOT_FOUND,
         "'%s' is a %s, no %s; read it at %s%s",
         cluster.name(),
@@ -44,8 +44,8 @@ public final class ClusterAccess {
   /**
    * The one cluster a call is about.
    *
-   * @throws ApiError {@code not-found} for one that is unknown or another organization's (the two
-   *     look alike), {@code forbidden} for one the token's binding excludes, {@code
+   * @throws ApiException {@code not-found} for one that is unknown or another organization's (the
+   *     two look alike), {@code forbidden} for one the token's binding excludes, {@code
    *     ambiguous-cluster} when none is named and there are several
    */
   public ClusterView resolve(Principal caller, Optional<String> named) {
@@ -63,9 +63,9 @@ public final class ClusterAccess {
       return all.get(0);
     }
     if (all.isEmpty()) {
-      throw ApiError.of(ErrorCode.NOT_FOUND, "the organization has no " + noun);
+      throw ApiException.of(ErrorCode.NOT_FOUND, "the organization has no " + noun);
     }
-    throw ApiError.of(
+    throw ApiException.of(
         ErrorCode.AMBIGUOUS_CLUSTER,
         "the organization has several %ss; pass cluster, in the query of a read or in the body of a"
             + " write, as one of %s",
@@ -85,14 +85,14 @@ public final class ClusterAccess {
         clusters
             .find(name)
             .filter(v -> v.cluster().orgId().equals(caller.org().orgId()))
-            .orElseThrow(() -> ApiError.notFound(noun, name));
+            .orElseThrow(() -> ApiException.notFound(noun, name));
     if (view.cluster().kind() != kind) {
       throw caller.cluster() == null || caller.cluster().equals(name)
           ? elsewhere(view.cluster())
-          : ApiError.notFound(noun, name);
+          : ApiException.notFound(noun, name);
     }
     if (caller.cluster() != null && !caller.cluster().equals(name)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN,
           "the token is bound to cluster %s and cannot act on %s",
           caller.cluster(),

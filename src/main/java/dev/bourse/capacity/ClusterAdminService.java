@@ -2,7 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
@@ -48,7 +48,7 @@ public final class ClusterAdminService {
 
   /** The latest snapshot of one cluster. Refused with {@code not-found}. */
   public ClusterView readCluster(String name) {
-    return clusters.find(name).orElseThrow(() -> ApiError.notFound("cluster", name));
+    return clusters.find(name).orElseThrow(() -> ApiException.notFound("cluster", name));
   }
 
   /**
@@ -63,7 +63,7 @@ public final class ClusterAdminService {
    */
   public Future<ClusterView> createCluster(String actor, Cluster cluster) {
     if (clusters.findPool(cluster.pool()).isEmpty()) {
-      throw ApiError.badField("pool", cluster.pool(), "a pool that exists");
+      throw ApiException.badField("pool", cluster.pool(), "a pool that exists");
     }
     AuditRow audit =
         new AuditRow(
@@ -84,7 +84,7 @@ public final class ClusterAdminService {
         .compose(
             live -> {
               if (live.isEmpty()) {
-                throw ApiError.badField("org", cluster.orgId(), "an organization that exists");
+                throw ApiException.badField("org", cluster.orgId(), "an organization that exists");
               }
               return make(cluster, List.of(), audit);
             });
@@ -100,7 +100,7 @@ public final class ClusterAdminService {
             created ->
                 owners
                     .refresh(cluster.name())
-                    .recover(e -> Future.failedFuture(ApiError.storedOnly())))
+                    .recover(e -> Future.failedFuture(ApiException.storedOnly())))
         .map(adopted -> readCluster(cluster.name()));
   }
 
@@ -117,13 +117,13 @@ public final class ClusterAdminService {
                     audit))
         .recover(
             e -> {
-              if (!(e instanceof Holds.Moved)) {
+              if (!(e instanceof Holds.HoldMovedException)) {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
                   ? make(cluster, demands, audit, triesLeft - 1)
                   : Future.failedFuture(
-                      ApiError.retryLater(
+                      ApiException.retryLater(
                           ErrorCode.OVERLOADED,
                           "the hold of organization '%s' keeps moving; nothing was made"
                               .formatted(cluster.orgId()),
@@ -187,7 +187,7 @@ public final class ClusterAdminService {
     ClusterView view = readCluster(name);
     Long cents = settings.cap().map(Cap::cents).orElse(null);
     if (cents != null && cents < view.pool().reserveCents()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "max_price_cap_per_gpu_hour",
           Price.shown(cents),
           "at least the pool's reserve price, which is " + Price.shown(view.pool().reserveCents()));

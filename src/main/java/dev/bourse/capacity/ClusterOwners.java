@@ -194,8 +194,8 @@ public final class ClusterOwners implements Mirror {
   /**
    * Has a command carried out in one commit with statements that must hold.
    *
-   * <p>Fails with the command's {@link dev.bourse.core.ApiError}, with {@code overloaded} when too
-   * many wait, or as {@link dev.bourse.store.Database#commit}.
+   * <p>Fails with the command's {@link dev.bourse.core.ApiException}, with {@code overloaded} when
+   * too many wait, or as {@link dev.bourse.store.Database#commit}.
    */
   public Future<ClusterView> submit(String cluster, Command command, List<Statement> fences) {
     return submit(cluster, command, fences, List.of());
@@ -239,8 +239,8 @@ public final class ClusterOwners implements Mirror {
   }
 
   /** Shows what happens to clusters, and what they hold. */
-  public void show(Signals signals) {
-    counted.show(signals, clusters);
+  public void registerMetrics(Signals signals) {
+    counted.registerMetrics(signals, clusters);
   }
 
   /** Where clusters are stored. */
@@ -365,7 +365,7 @@ public final class ClusterOwners implements Mirror {
   }
 
   @Override
-  public Future<Boolean> show(String name, String row) {
+  public Future<Boolean> apply(String name, String row) {
     return Future.succeededFuture(row)
         .map(ClusterRows::cluster)
         .compose(this::show)

@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.json.JsonBytes;
 import dev.bourse.store.Columns;
@@ -355,7 +355,7 @@ final class ClusterRows {
       return "";
     }
     JsonBytes json = new JsonBytes();
-    CLUSTER.tell(json, new ClusterRow(cluster, 0));
+    CLUSTER.writeJson(json, new ClusterRow(cluster, 0));
     List<Allocation> allocations = cluster.allocations().stream().sorted(STORED_ORDER).toList();
     json.objects(
         ALLOCATIONS, allocations, (fields, a) -> AllocationRows.tell(fields, a, cluster.name()));
@@ -382,19 +382,20 @@ final class ClusterRows {
         .insert(new ClusterRow(cluster, nowMillis), "ON CONFLICT (name) DO NOTHING")
         .orElse(
             () ->
-                ApiError.of(ErrorCode.CONFLICT, "there is a cluster '%s' already", cluster.name())
+                ApiException.of(
+                        ErrorCode.CONFLICT, "there is a cluster '%s' already", cluster.name())
                     .with("reason", "exists"));
   }
 
   /**
-   * A cluster's next state; fails with {@link CapacityStore.RevisionPassed}.
+   * A cluster's next state; fails with {@link CapacityStore.RevisionPassedException}.
    *
    * @param before the revision of the state that it follows
    */
   static Statement update(Cluster next, long before) {
     return CLUSTER
         .update(new ClusterRow(next, 0), "name = ? AND revision = ?", next.name(), before)
-        .orElse(() -> new CapacityStore.RevisionPassed(next.name(), before));
+        .orElse(() -> new CapacityStore.RevisionPassedException(next.name(), before));
   }
 
   /** Returns the insert of a ceiling that a tick read; bills use these change points. */

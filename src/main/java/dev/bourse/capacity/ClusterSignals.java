@@ -100,7 +100,7 @@ final class ClusterSignals {
   }
 
   /** Shows what was counted, and what clusters hold and want by now. */
-  void show(Signals signals, Clusters clusters) {
+  void registerMetrics(Signals signals, Clusters clusters) {
     signals.counters(
         "bourse_cluster_events_total",
         """

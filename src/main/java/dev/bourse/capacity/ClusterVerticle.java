@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.logs.RequestContext;
@@ -123,11 +123,11 @@ final class ClusterVerticle extends VerticleBase {
       String name, Command command, List<Statement> fences, List<Change> more) {
     Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
-      return Future.failedFuture(ApiError.notFound("cluster", name));
+      return Future.failedFuture(ApiException.notFound("cluster", name));
     }
     if (mailbox.waiting.size() >= MAX_WAITING) {
       return Future.failedFuture(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED,
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
@@ -143,7 +143,7 @@ final class ClusterVerticle extends VerticleBase {
   Future<ClusterView> order(String name, Command command, List<Statement> fences) {
     Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
-      return Future.failedFuture(ApiError.notFound("cluster", name));
+      return Future.failedFuture(ApiException.notFound("cluster", name));
     }
     Asked asked = new Asked(command, fences, List.of(), MAX_ORDER_RELOADS);
     return jump(mailbox, () -> carryOut(mailbox, asked));
@@ -325,7 +325,7 @@ final class ClusterVerticle extends VerticleBase {
     Transition transition;
     try {
       transition = asked.command().apply(standing, now);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return reloadsLeft > 0 && store.isShared()
           ? performIfMoved(mailbox, standing, asked, reloadsLeft, refused)
           : Future.failedFuture(refused);
@@ -348,7 +348,7 @@ final class ClusterVerticle extends VerticleBase {
             })
         .recover(
             e -> {
-              if (!(e instanceof CapacityStore.RevisionPassed)) {
+              if (!(e instanceof CapacityStore.RevisionPassedException)) {
                 return Future.failedFuture(e);
               }
               return reloadsLeft > 0
@@ -357,8 +357,8 @@ final class ClusterVerticle extends VerticleBase {
             });
   }
 
-  private static ApiError crowdedOut(Mailbox mailbox) {
-    return ApiError.retryLater(
+  private static ApiException crowdedOut(Mailbox mailbox) {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "other processes keep changing cluster %s first; nothing was written"
             .formatted(mailbox.state.name()),
@@ -367,7 +367,7 @@ final class ClusterVerticle extends VerticleBase {
 
   /** A refusal may rest on a state that another process has changed since: then once more. */
   private Future<ClusterView> performIfMoved(
-      Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiError refused) {
+      Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiException refused) {
     return reload(mailbox, standing)
         .compose(
             fresh ->
@@ -394,7 +394,7 @@ final class ClusterVerticle extends VerticleBase {
                 if (mailbox.state == standing) {
                   forget(mailbox);
                 }
-                throw ApiError.notFound("cluster", name);
+                throw ApiException.notFound("cluster", name);
               }
               Cluster stored = found.get();
               // A settled cluster may have left memory while a command of its own waited.

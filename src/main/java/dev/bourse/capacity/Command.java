@@ -6,7 +6,7 @@ public interface Command {
   /**
    * The change, given the state in force.
    *
-   * @throws dev.bourse.core.ApiError when the change is refused; nothing is written then
+   * @throws dev.bourse.core.ApiException when the change is refused; nothing is written then
    */
   Transition apply(Cluster cluster, long nowMillis);
 }

@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.json.JsonBytes;
@@ -118,7 +118,7 @@ public record Conditions(
     /**
      * Those of a body that the contract's schema accepts.
      *
-     * @throws dev.bourse.core.ApiError when a time is none
+     * @throws dev.bourse.core.ApiException when a time is none
      */
     public static Changes of(JsonObject body) {
       return new Changes(
@@ -132,15 +132,16 @@ public record Conditions(
       return Times.parse(text)
           .orElseThrow(
               () ->
-                  ApiError.badField("until", text, "a time as RFC 3339 writes it, with an offset"));
+                  ApiException.badField(
+                      "until", text, "a time as RFC 3339 writes it, with an offset"));
     }
 
     /**
      * Refuses what no declaration can be under. What stands and is kept is not looked at: whoever
      * does not speak of it must still be able to release.
      *
-     * @throws dev.bourse.core.ApiError {@code bad-request} for an end that has passed or lies too
-     *     far ahead, and a budget that is used up from the start or not in whole cents
+     * @throws dev.bourse.core.ApiException {@code bad-request} for an end that has passed or lies
+     *     too far ahead, and a budget that is used up from the start or not in whole cents
      */
     void requireTenable(long nowMillis) {
       if (untilMillis instanceof Setting.To<Long> to) {
@@ -151,7 +152,7 @@ public record Conditions(
                 .toInstant()
                 .toEpochMilli();
         if (to.value() <= nowMillis || to.value() > latest) {
-          throw ApiError.badField(
+          throw ApiException.badField(
               "until",
               Times.rfc3339(to.value()),
               "a time after %s, which is now, and no later than %s; null for no end"
@@ -160,11 +161,11 @@ public record Conditions(
       }
       if (maxSpendUsd instanceof Setting.To<BigDecimal> to) {
         if (!Price.isWholeCents(to.value())) {
-          throw ApiError.badField(
+          throw ApiException.badField(
               "max_spend_usd", to.value().toPlainString(), "whole cents: at most two decimals");
         }
         if (to.value().signum() <= 0) {
-          throw ApiError.badField(
+          throw ApiException.badField(
               "max_spend_usd",
               to.value().toPlainString(),
               "more than 0, for nothing of that is left to spend; max_gpus 0 releases everything, and"

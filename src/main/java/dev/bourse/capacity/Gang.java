@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.pools.Pool;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +128,7 @@ public final class Gang {
   /**
    * The minimum in force after a write.
    *
-   * @throws ApiError when it is no whole number of nodes or more than is declared
+   * @throws ApiException when it is no whole number of nodes or more than is declared
    */
   static @Nullable Integer minGpus(
       Capacity.Declare order, @Nullable Declaration standing, Pool pool) {
@@ -139,11 +139,11 @@ public final class Gang {
       return null;
     }
     if (isSet && minGpus % pool.gpusPerNode() != 0) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "min_gpus", minGpus, "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
     if (minGpus > order.maxGpus()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "min_gpus",
           minGpus,
           "at most max_gpus, which is %s, or null for no minimum%s"

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Holds {
   /** A hold has moved since it was read. */
-  final class Moved extends RuntimeException {
+  final class HoldMovedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    public Moved() {
+    public HoldMovedException() {
       super("the billing hold has moved", null, false, false);
     }
   }
@@ -24,7 +24,7 @@ public interface Holds {
    * What an organization is held for.
    *
    * @param hold what its clusters are under; null for nothing
-   * @param fences fail a commit with {@link Moved} when this is not so any more
+   * @param fences fail a commit with {@link HoldMovedException} when this is not so any more
    */
   record Reading(@Nullable Hold hold, List<Statement> fences) {
     public Reading {

@@ -2,7 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.access.LimitStore;
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.store.Statement;
@@ -52,8 +52,8 @@ record HourlyLimit(
         1);
   }
 
-  private ApiError refusal() {
-    return ApiError.of(
+  private ApiException refusal() {
+    return ApiException.of(
             ErrorCode.TOKEN_LIMIT,
             "with what the token declared for other clusters at the same time, this is beyond its"
                 + " limit max_hourly_usd; expected at most %s an hour over all of them. Nothing was"

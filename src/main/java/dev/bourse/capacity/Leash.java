@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
@@ -70,7 +70,7 @@ public record Leash(
    * Refuses a declaration beyond a limit.
    *
    * @param standing what it replaces, null for the first
-   * @throws ApiError {@code token-limit}, naming the first limit it passes and what would do
+   * @throws ApiException {@code token-limit}, naming the first limit it passes and what would do
    */
   void require(Cluster cluster, @Nullable Declaration standing, Declaration next, long nowMillis) {
     if (limits.isNone() || !isRaise(standing, next)) {
@@ -133,8 +133,8 @@ public record Leash(
     }
   }
 
-  private static ApiError beyond(String limit, String asked, String accepted, double maximum) {
-    return ApiError.of(
+  private static ApiException beyond(String limit, String asked, String accepted, double maximum) {
+    return ApiException.of(
             ErrorCode.TOKEN_LIMIT,
             "%s is beyond the token's limit %s; expected %s. Lowering always passes",
             asked,

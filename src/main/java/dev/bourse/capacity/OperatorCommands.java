@@ -2,7 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ public final class OperatorCommands {
               .findHeld(publicIp)
               .orElseThrow(
                   () ->
-                      ApiError.of(
+                      ApiException.of(
                           ErrorCode.UNKNOWN_NODE,
                           "cluster " + cluster.name() + " holds no " + Text.shown(publicIp)));
       boolean endsSwap = pinned && held.isSwapping();
@@ -156,7 +156,7 @@ public final class OperatorCommands {
           cluster
               .find(allocationId)
               .filter(Allocation::isOpen)
-              .orElseThrow(() -> ApiError.notFound("allocation", allocationId));
+              .orElseThrow(() -> ApiException.notFound("allocation", allocationId));
       Cluster.Draft draft = cluster.draft();
       cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
       draft.put(evicted.reclaiming(Allocation.Reason.OPERATOR, now));
@@ -180,7 +180,7 @@ public final class OperatorCommands {
       Allocation ending =
           cluster
               .find(allocationId)
-              .orElseThrow(() -> ApiError.notFound("allocation", allocationId));
+              .orElseThrow(() -> ApiException.notFound("allocation", allocationId));
       Cluster.Draft draft = cluster.draft();
       cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
       draft.remove(ending);

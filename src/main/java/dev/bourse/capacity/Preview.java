@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param refusal what the write would be answered with; null when it would be accepted
  * @param expected what it would do; null when it would be refused
  */
-public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
+public record Preview(@Nullable ApiException refusal, @Nullable Expected expected) {
 
   /**
    * A node that a declaration costs.
@@ -86,7 +86,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
   /**
    * What it would do.
    *
-   * @throws ApiError what the write would be refused with
+   * @throws ApiException what the write would be refused with
    */
   public Expected orElseThrow() {
     if (expected == null) {

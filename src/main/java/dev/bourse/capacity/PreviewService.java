@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ public final class PreviewService {
     Cluster next;
     try {
       next = declared(standing, order, terms.apply(standing).under(leash), now);
-    } catch (ApiError refusal) {
+    } catch (ApiException refusal) {
       return Future.succeededFuture(new Preview(refusal, null));
     }
     return market

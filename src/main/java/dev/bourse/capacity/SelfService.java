@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
@@ -36,19 +36,19 @@ public final class SelfService {
   private static final Duration DAY = Duration.ofDays(1);
 
   /** There are as many clusters as may be. */
-  private static final class QuotaReached extends RuntimeException {
+  private static final class QuotaReachedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    QuotaReached() {
+    QuotaReachedException() {
       super("the quota of clusters is reached", null, false, false);
     }
   }
 
   /** As many were made within a day as may be. */
-  private static final class DayReached extends RuntimeException {
+  private static final class DailyLimitReachedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    DayReached() {
+    DailyLimitReachedException() {
       super("as many clusters as may be were made within a day", null, false, false);
     }
   }
@@ -113,7 +113,7 @@ public final class SelfService {
             found ->
                 found.stream()
                     .findFirst()
-                    .orElseThrow(() -> ApiError.notFound("organization", orgId)));
+                    .orElseThrow(() -> ApiException.notFound("organization", orgId)));
   }
 
   /** The pools in which members may make clusters, by name, with the prices of their last tick. */
@@ -168,7 +168,7 @@ public final class SelfService {
     return clusters
         .find(name)
         .filter(view -> view.cluster().orgId().equals(orgId))
-        .orElseThrow(() -> ApiError.notFound("cluster", name));
+        .orElseThrow(() -> ApiException.notFound("cluster", name));
   }
 
   /**
@@ -209,16 +209,18 @@ public final class SelfService {
             audit)
         .recover(
             e -> {
-              if (e instanceof QuotaReached) {
+              if (e instanceof QuotaReachedException) {
                 return readQuota(orgId).map(SelfService::refuse);
               }
-              return e instanceof DayReached ? refuseToday(orgId, now) : Future.failedFuture(e);
+              return e instanceof DailyLimitReachedException
+                  ? refuseToday(orgId, now)
+                  : Future.failedFuture(e);
             })
         .map(view -> new Owned(view, now));
   }
 
   private static ClusterView refuse(Quota quota) {
-    throw ApiError.of(
+    throw ApiException.of(
             ErrorCode.CONFLICT,
             "the organization has %s clusters and may have %s (max_clusters); retire one, or ask"
                 + " the operator for more",
@@ -231,7 +233,7 @@ public final class SelfService {
   /** The organization's row is held by now, so that of two who race for the last place one wins. */
   private Statement withinQuota(String orgId) {
     return Statement.guarded(
-        QuotaReached::new,
+        QuotaReachedException::new,
         """
         UPDATE org SET org_id = org_id WHERE org_id = ? AND COALESCE(max_clusters, ?) >
         (SELECT COUNT(*) FROM cluster c WHERE c.org_id = org.org_id AND c.retired_at IS NULL)\
@@ -243,7 +245,7 @@ public final class SelfService {
   /** The same of those made within a day, whatever has become of them. */
   private Statement withinDay(String orgId, long nowMillis) {
     return Statement.guarded(
-        DayReached::new,
+        DailyLimitReachedException::new,
         """
         UPDATE org SET org_id = org_id WHERE org_id = ? AND COALESCE(max_clusters, ?) + ? >
         (SELECT COUNT(*) FROM cluster c WHERE c.org_id = org.org_id AND c.created_at > ?)\
@@ -263,7 +265,7 @@ public final class SelfService {
                   .findCreated(orgId, most)
                   .map(
                       counted -> {
-                        throw ApiError.of(
+                        throw ApiException.of(
                                 ErrorCode.CONFLICT,
                                 "within 24 hours the organization may make %s clusters, those it"
                                     + " has retired among them; the next as of %s",
@@ -282,13 +284,13 @@ public final class SelfService {
         pool);
   }
 
-  private ApiError notOpen(String pool) {
+  private ApiException notOpen(String pool) {
     String open =
         clusters.pools().stream()
             .filter(Pool::selfService)
             .map(Pool::name)
             .collect(Collectors.joining(", "));
-    return ApiError.badField(
+    return ApiException.badField(
         "pool",
         pool,
         open.isEmpty()
@@ -354,7 +356,7 @@ public final class SelfService {
       }
       long held = cluster.allocations().stream().filter(Allocation::isOpen).count();
       if (held > 0 && !givesBack) {
-        throw ApiError.of(
+        throw ApiException.of(
                 ErrorCode.CONFLICT,
                 "cluster %s holds %s nodes, which would be reclaimed at once with all that is on"
                     + " them; release them, or pass give_back=true",

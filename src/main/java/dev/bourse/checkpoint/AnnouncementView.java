@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -22,7 +22,7 @@ public final class AnnouncementView {
   /**
    * Parses the announcement of a file.
    *
-   * @throws ApiError {@code bad-request} for an invalid name or type
+   * @throws ApiException {@code bad-request} for an invalid name or type
    */
   public static CheckpointService.Announcement announcement(
       JsonObject body, Visibility visibility) {
@@ -30,11 +30,11 @@ public final class AnnouncementView {
     String contentType = body.getString("content_type");
     String type = contentType.toLowerCase(Locale.ROOT);
     if (type.startsWith("multipart/") || type.startsWith("message/")) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "content_type", contentType, "the type of a single file, not a multipart type");
     }
     if (ContentHeaders.mediaType(type).equals(SetFile.MANIFEST_TYPE)) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "content_type", contentType, "another type; use the operation for sets");
     }
     return new CheckpointService.Announcement(
@@ -59,7 +59,7 @@ public final class AnnouncementView {
   private static String fileName(JsonObject body) {
     String fileName = body.getString("filename");
     if (fileName.equals(".") || fileName.equals("..")) {
-      throw ApiError.badField("filename", fileName, "a file name without folders");
+      throw ApiException.badField("filename", fileName, "a file name without folders");
     }
     return fileName;
   }
@@ -67,7 +67,7 @@ public final class AnnouncementView {
   /**
    * Parses the announcement of a set.
    *
-   * @throws ApiError {@code bad-request} for paths that cannot be files of one folder
+   * @throws ApiException {@code bad-request} for paths that cannot be files of one folder
    */
   static CheckpointService.SetAnnouncement set(JsonObject body) {
     List<SetFile> files = new ArrayList<>();
@@ -84,7 +84,7 @@ public final class AnnouncementView {
       String sha256 = Objects.requireNonNull(digest(file));
       Long told = lengths.putIfAbsent(sha256, length);
       if (told != null && told != length) {
-        throw ApiError.badField(
+        throw ApiException.badField(
             "files[%s].bytes".formatted(i),
             length,
             told + ", like the other file with this sha256");
@@ -93,7 +93,8 @@ public final class AnnouncementView {
     }
     paths.requireNoFileIsAFolder();
     if (bytes == 0) {
-      throw ApiError.badField("files", "only empty files", "at least one file that is not empty");
+      throw ApiException.badField(
+          "files", "only empty files", "at least one file that is not empty");
     }
     return new CheckpointService.SetAnnouncement(
         new Metadata(
@@ -112,7 +113,8 @@ public final class AnnouncementView {
   private static ReplacePolicy replace(Object value) {
     if (value instanceof String id) {
       if (id.equals("true") || id.equals("false")) {
-        throw ApiError.badField("replace", id, "true or false without quotation marks, or an id");
+        throw ApiException.badField(
+            "replace", id, "true or false without quotation marks, or an id");
       }
       return ReplacePolicy.one(id);
     }

@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import java.util.LinkedHashMap;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A published file with its revisions. Immutable; each transition returns the next state or throws
- * an {@link ApiError}.
+ * an {@link ApiException}.
  *
  * <p>It has up to three revisions at a time: the <em>draft</em>, whose bytes have not arrived; the
  * <em>head</em>, the newest complete revision, which the organization reads; and the <em>live</em>
@@ -142,7 +142,7 @@ public record Checkpoint(
   /**
    * Returns the draft of this number.
    *
-   * @throws ApiError {@code conflict} if it is complete, discarded or expired
+   * @throws ApiException {@code conflict} if it is complete, discarded or expired
    */
   Revision awaited(int number, long nowMillis) {
     Revision awaited = draft;
@@ -212,7 +212,7 @@ public record Checkpoint(
   private Revision underReview(String reviewId) {
     Revision reviewed = head;
     if (reviewed == null || !reviewId.equals(reviewed.reviewId())) {
-      throw ApiError.notFound("review", reviewId);
+      throw ApiException.notFound("review", reviewId);
     }
     if (reviewed.state() != Revision.State.REVIEW) {
       throw ConflictReason.WRONG_STATUS.of(
@@ -225,13 +225,13 @@ public record Checkpoint(
    * The error for an item that is not the caller's, was deleted or never existed; identical in all
    * three cases.
    */
-  static ApiError gone(String id) {
-    return ApiError.of(ErrorCode.GONE, "no checkpoint '" + Text.shown(id) + "' of yours");
+  static ApiException gone(String id) {
+    return ApiException.of(ErrorCode.GONE, "no checkpoint '" + Text.shown(id) + "' of yours");
   }
 
   /** The error for an item that this owner does not have. */
-  static ApiError unknown(String orgId, String id) {
-    return orgId.equals(PLATFORM) ? ApiError.notFound("document", id) : gone(id);
+  static ApiException unknown(String orgId, String id) {
+    return orgId.equals(PLATFORM) ? ApiException.notFound("document", id) : gone(id);
   }
 
   private Checkpoint with(

@@ -1,7 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
@@ -88,9 +88,9 @@ public final class CheckpointChanges {
     return item.isPlatform() ? config.platformBytes() : config.orgBytes();
   }
 
-  private ApiError full(ChangeSet change, CheckpointStore.Usage usage) {
+  private ApiException full(ChangeSet change, CheckpointStore.Usage usage) {
     long most = mostBytes(change.item());
-    return ApiError.of(
+    return ApiException.of(
             ErrorCode.ORG_CAP,
             """
             no room for %s more bytes: %s use %s of %s bytes and are %s of at most %s; \
@@ -124,7 +124,7 @@ public final class CheckpointChanges {
               return left > 1
                   ? retried(attempt, left - 1)
                   : Future.failedFuture(
-                      ApiError.retryLater(
+                      ApiException.retryLater(
                           ErrorCode.OVERLOADED,
                           "this checkpoint is being changed concurrently",
                           RETRY_MILLIS));

@@ -1,7 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -41,7 +41,7 @@ public final class CheckpointRoutes {
         ? operation
         : call ->
             Future.failedFuture(
-                ApiError.of(ErrorCode.NOT_FOUND, "checkpoints are switched off here"));
+                ApiException.of(ErrorCode.NOT_FOUND, "checkpoints are switched off here"));
   }
 
   private Future<Answer> list(Call call) {

@@ -1,7 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
@@ -165,7 +165,7 @@ public final class CheckpointService {
   private void requireFit(String field, long bytes, boolean resumable) {
     long most = resumable ? config.itemBytes() : Math.min(config.directBytes(), config.itemBytes());
     if (bytes > most) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.TOO_LARGE,
           "%s: %s exceeds %s, the maximum of %s",
           field,
@@ -190,9 +190,9 @@ public final class CheckpointService {
     }
   }
 
-  public static ApiError secretDetected(String where, SecretScan.Finding finding) {
-    ApiError error =
-        ApiError.of(
+  public static ApiException secretDetected(String where, SecretScan.Finding finding) {
+    ApiException error =
+        ApiException.of(
                 ErrorCode.SECRET_DETECTED,
                 "%s looks like a credential at byte %s%s (rule %s); nothing was kept",
                 where,
@@ -368,14 +368,14 @@ public final class CheckpointService {
   public Future<CheckpointStore.Listed> getPublic(String id) {
     return store
         .findOnFeed(id)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("checkpoint", id)));
   }
 
   /** Returns any owner's item, for operators; fails with {@code not-found} without one. */
   public Future<CheckpointStore.Listed> getAny(String id) {
     return store
         .find(id)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("checkpoint", id)));
   }
 
   /** Fails with {@code not-found} if there is no such organization, retired or not. */
@@ -385,7 +385,7 @@ public final class CheckpointService {
         .map(
             known -> {
               if (!known) {
-                throw ApiError.notFound("organization", orgId);
+                throw ApiException.notFound("organization", orgId);
               }
               return null;
             });
@@ -415,7 +415,7 @@ public final class CheckpointService {
         .map(
             item -> {
               if (item.version() != version) {
-                throw ApiError.of(
+                throw ApiException.of(
                     ErrorCode.VERSION_MISMATCH,
                     "checkpoint '" + Text.shown(id) + "' has changed since; nothing was removed");
               }

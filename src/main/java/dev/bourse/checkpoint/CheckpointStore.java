@@ -2,7 +2,7 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -108,12 +108,12 @@ public final class CheckpointStore {
     /**
      * Parses a cursor from {@link #text}.
      *
-     * @throws ApiError {@code bad-request} for any other text
+     * @throws ApiException {@code bad-request} for any other text
      */
     static Cursor parse(String text) {
       Matcher matcher = TEXT.matcher(text);
       if (!matcher.matches()) {
-        throw ApiError.badField("before", text, "the cursor of the previous answer");
+        throw ApiException.badField("before", text, "the cursor of the previous answer");
       }
       return new Cursor(Long.parseLong(matcher.group(1), RADIX), matcher.group(2));
     }

@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +22,8 @@ public enum ConflictReason {
 
   /** Returns the error; its detail is a template with arguments. */
   @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
-  public ApiError of(String template, @Nullable Object... arguments) {
-    return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments))
+  public ApiException of(String template, @Nullable Object... arguments) {
+    return ApiException.of(ErrorCode.CONFLICT, template.formatted(arguments))
         .with("reason", name().toLowerCase(Locale.ROOT).replace('_', '-'));
   }
 }

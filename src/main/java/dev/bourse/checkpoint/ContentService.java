@@ -1,9 +1,9 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
@@ -75,7 +75,7 @@ public final class ContentService {
         new DownloadShares.Reader(true, address),
         new Wanted("", id),
         () -> store.findContentOnFeed(id),
-        () -> ApiError.notFound("checkpoint", id));
+        () -> ApiException.notFound("checkpoint", id));
   }
 
   /** Opens a file of a set as its organization sees it. */
@@ -114,8 +114,8 @@ public final class ContentService {
     return blobs.address(opened.content.blobKey(digest), ADDRESS_LIFETIME, headers);
   }
 
-  static ApiError noFile(String id, String sha256) {
-    return ApiError.of(
+  static ApiException noFile(String id, String sha256) {
+    return ApiException.of(
         ErrorCode.NOT_FOUND,
         "checkpoint '%s' has no file with SHA-256 '%s'",
         Text.shown(id),
@@ -126,7 +126,7 @@ public final class ContentService {
       DownloadShares.Reader reader,
       Wanted wanted,
       Supplier<Future<Optional<Content>>> lookup,
-      Supplier<ApiError> unknown) {
+      Supplier<ApiException> unknown) {
     return open(
         reader,
         () -> lookups.find(wanted, () -> lookup.get().map(found -> found.orElseThrow(unknown))),
@@ -158,9 +158,10 @@ public final class ContentService {
                   .map(reading -> new Opened(content, reading))
                   .recover(
                       e ->
-                          e instanceof BlobGone && left > 1
+                          e instanceof BlobNotFoundException && left > 1
                               ? open(reader, finding, left - 1)
-                              : Future.failedFuture(e instanceof BlobGone ? missing(content) : e));
+                              : Future.failedFuture(
+                                  e instanceof BlobNotFoundException ? missing(content) : e));
             });
   }
 
@@ -212,7 +213,7 @@ public final class ContentService {
     }
   }
 
-  private static ApiError missing(Content content) {
+  private static ApiException missing(Content content) {
     return ConflictReason.OBJECT_MISSING.of(
         "the bytes of revision %s of %s are missing", content.revision(), content.itemId());
   }

@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.HashMap;
 import java.util.Map;
@@ -11,7 +11,7 @@ import java.util.Map;
  *
  * <p>A reader may hold as many files as are free, so a reader with many files is rejected before
  * one with few, and the last slot is left for a reader without any. A fixed share ({@link
- * dev.bourse.core.Limit}) was rejected: one small enough to protect many would slow down an
+ * dev.bourse.core.Bulkhead}) was rejected: one small enough to protect many would slow down an
  * organization that is alone, and with a larger one a few readers could take all slots. Anonymous
  * readers together hold half of the slots at most, because addresses are free.
  *
@@ -89,8 +89,8 @@ final class DownloadShares {
     return open.containsKey(key) ? Math.max(1, free) : free;
   }
 
-  private ApiError refusal(int held, int free) {
-    return ApiError.retryLater(
+  private ApiException refusal(int held, int free) {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         held == 0
             ? "too many files are being read at once"

@@ -3,7 +3,7 @@ package dev.bourse.checkpoint;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import org.jspecify.annotations.Nullable;
 
@@ -31,13 +31,13 @@ public record Publisher(
   /**
    * Returns the calling member.
    *
-   * @throws ApiError {@code forbidden} for an organization's token, which only reads
+   * @throws ApiException {@code forbidden} for an organization's token, which only reads
    */
   public static Publisher of(Principal caller) {
     String member = caller.member();
     String memberId = caller.memberId();
     if (member == null || memberId == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN, "an organization's token only reads checkpoints; use a member's");
     }
     return new Publisher(
@@ -67,11 +67,11 @@ public record Publisher(
   /**
    * Rejects a visibility that this publisher may not use.
    *
-   * @throws ApiError {@code forbidden} with reason {@code public-restricted}
+   * @throws ApiException {@code forbidden} with reason {@code public-restricted}
    */
   public void requireOpen(Visibility visibility) {
     if (visibility == Visibility.PUBLIC && !publishesPublicly) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.FORBIDDEN,
               "the public feed is not open to " + orgId + "; use visibility org")
           .with("reason", "public-restricted");

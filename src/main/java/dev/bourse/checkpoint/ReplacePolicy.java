@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.util.Optional;
 
 /**
@@ -34,7 +34,7 @@ public record ReplacePolicy(Mode mode, String id) {
    * @param atPlace the item with the same organization, visibility and file name
    * @param named the organization's item that {@link #id} names
    * @param publisher the publisher
-   * @throws ApiError {@code conflict} {@code exists} if the place is taken; {@code gone} if the
+   * @throws ApiException {@code conflict} {@code exists} if the place is taken; {@code gone} if the
    *     named item is not the publisher's; {@code bad-request} if it has another visibility
    */
   Optional<Checkpoint> choose(
@@ -48,7 +48,7 @@ public record ReplacePolicy(Mode mode, String id) {
               .filter(publisher::owns)
               .orElseThrow(() -> Checkpoint.unknown(publisher.orgId(), id));
       if (one.visibility() != visibility) {
-        throw ApiError.badField(
+        throw ApiException.badField(
             "visibility",
             visibility.label(),
             one.visibility().label() + ", the visibility of " + id);
@@ -65,7 +65,7 @@ public record ReplacePolicy(Mode mode, String id) {
   }
 
   /** Returns the error for a place that another item has. */
-  static ApiError taken(Checkpoint there) {
+  static ApiException taken(Checkpoint there) {
     return ConflictReason.EXISTS.of(
         """
         checkpoint %s of %s has this file name and visibility; take another name or, if it is \

@@ -1,7 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
@@ -74,7 +74,7 @@ public final class ReviewService {
   }
 
   /** Registers the metrics of the last read, because a scrape does not query the store. */
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     signals.gauge(
         "bourse_review_oldest_age_seconds",
         "Age of the oldest open review of a public file; 0 if there is none.",
@@ -105,7 +105,8 @@ public final class ReviewService {
   }
 
   private static Review review(String reviewId, Optional<CheckpointStore.Listed> found) {
-    CheckpointStore.Listed listed = found.orElseThrow(() -> ApiError.notFound("review", reviewId));
+    CheckpointStore.Listed listed =
+        found.orElseThrow(() -> ApiException.notFound("review", reviewId));
     return new Review(listed, revision(listed.item(), reviewId));
   }
 
@@ -138,7 +139,7 @@ public final class ReviewService {
     return item.revisions().stream()
         .filter(revision -> reviewId.equals(revision.reviewId()))
         .findFirst()
-        .orElseThrow(() -> ApiError.notFound("review", reviewId));
+        .orElseThrow(() -> ApiException.notFound("review", reviewId));
   }
 
   /**

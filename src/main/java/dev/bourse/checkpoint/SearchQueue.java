@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.Limit;
+import dev.bourse.core.Bulkhead;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -14,7 +14,7 @@ final class SearchQueue {
   /** The last in the queue waits for some seconds at worst. */
   static final int MAX_WAITING = 16;
 
-  private final Limit limit = Limit.of("searches", 1).queueing(MAX_WAITING).sharingFairly();
+  private final Bulkhead limit = Bulkhead.of("searches", 1).queueing(MAX_WAITING).sharingFairly();
 
   /** Returns the length of the queue. */
   int waiting() {

@@ -1,6 +1,6 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.text.Normalizer;
 import java.util.HashMap;
 import java.util.Locale;
@@ -25,12 +25,12 @@ final class SetPaths {
   void add(String field, String path) {
     for (String name : path.split("/", -1)) {
       if (name.isEmpty() || name.equals(".") || name.equals("..")) {
-        throw ApiError.badField(field, path, EXPECTED);
+        throw ApiException.badField(field, path, EXPECTED);
       }
     }
     String earlier = fields.putIfAbsent(folded(path), field);
     if (earlier != null) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           field,
           path,
           "a path that differs from %s by more than the case of letters and how accents are written"
@@ -49,7 +49,7 @@ final class SetPaths {
           for (int end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
             String file = fields.get(path.substring(0, end));
             if (file != null) {
-              throw ApiError.badField(
+              throw ApiException.badField(
                   field, path, "a path of which no folder is a file, as " + file + " is");
             }
           }

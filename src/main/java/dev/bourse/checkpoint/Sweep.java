@@ -1,7 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Page;
 import dev.bourse.store.BoundedWork;
@@ -415,7 +415,7 @@ public final class Sweep {
       done.incrementAndGet();
       return Future.succeededFuture();
     }
-    if (tried.cause() instanceof StorageFault) {
+    if (tried.cause() instanceof StorageFaultException) {
       failuresInARow++;
       waitedMillis += tookMillis;
     }

@@ -1,7 +1,7 @@
 package dev.bourse.command;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -39,9 +39,9 @@ public record AnswerFormat(Form form, List<String> fields) {
   /**
    * An answer as text that ends with a line break.
    *
-   * @throws Refused if a requested field is in no item of the answer
+   * @throws RefusedException if a requested field is in no item of the answer
    */
-  public String print(JsonObject answer) throws Refused {
+  public String print(JsonObject answer) throws RefusedException {
     return print(answer, Map.of());
   }
 
@@ -50,9 +50,9 @@ public record AnswerFormat(Form form, List<String> fields) {
    *
    * @param headings the columns of a table of its items when no fields are requested, by field;
    *     empty for all that fit
-   * @throws Refused if a requested field is in no item of the answer
+   * @throws RefusedException if a requested field is in no item of the answer
    */
-  public String print(JsonObject answer, Map<String, String> headings) throws Refused {
+  public String print(JsonObject answer, Map<String, String> headings) throws RefusedException {
     Optional<String> list = listField(answer);
     if (list.isPresent()) {
       List<JsonObject> items = new ArrayList<>();
@@ -93,7 +93,7 @@ public record AnswerFormat(Form form, List<String> fields) {
     return thing.isEmpty() ? "" : Table.cell(thing.getValue(thing.fieldNames().iterator().next()));
   }
 
-  private List<JsonObject> chosen(List<JsonObject> things) throws Refused {
+  private List<JsonObject> chosen(List<JsonObject> things) throws RefusedException {
     if (fields.isEmpty()) {
       return things;
     }
@@ -105,7 +105,7 @@ public record AnswerFormat(Form form, List<String> fields) {
     }
     for (String field : fields) {
       if (!things.isEmpty() && things.stream().noneMatch(thing -> hasAt(thing, field))) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE,
             "--fields: there is no '%s'; there are %s"
                 .formatted(field, String.join(", ", things.get(0).fieldNames())));

@@ -1,6 +1,6 @@
 package dev.bourse.command;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.SharedHttpClient;
 import java.nio.file.Path;
 import java.util.Map;
@@ -31,9 +31,9 @@ public final class CertificateOptions {
   /**
    * Uses the certificate named by the options or the environment for all later requests.
    *
-   * @throws Refused when one of the two files is missing or unusable
+   * @throws RefusedException when one of the two files is missing or unusable
    */
-  public void show(Map<String, String> environment) throws Refused {
+  public void show(Map<String, String> environment) throws RefusedException {
     SharedHttpClient.useCertificate(certificate, key, environment);
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.command;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.PrintWriter;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
  */
 public interface CommandAction {
   /** The work of a command. */
-  ExitCode work(PrintWriter out, PrintWriter err) throws Refused;
+  ExitCode work(PrintWriter out, PrintWriter err) throws RefusedException;
 
   /** Does the work with the streams of a command and returns the exit code. */
   static int run(CommandSpec spec, CommandAction command) {
@@ -19,7 +19,7 @@ public interface CommandAction {
     PrintWriter err = spec.commandLine().getErr();
     try {
       return command.work(out, err).code();
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       err.println(refused.getMessage());
       return refused.exitCode().code();
     } finally {

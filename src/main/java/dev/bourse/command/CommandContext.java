@@ -1,6 +1,6 @@
 package dev.bourse.command;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Terminal;
 import io.vertx.core.json.JsonObject;
@@ -14,17 +14,17 @@ public interface CommandContext {
   /**
    * The service, with the caller's credentials.
    *
-   * @throws Refused when there are none, saying how to get them
+   * @throws RefusedException when there are none, saying how to get them
    */
-  Service service() throws Refused;
+  Service service() throws RefusedException;
 
   /** The service for operations that need no token. */
-  default Service openService() throws Refused {
+  default Service openService() throws RefusedException {
     return service();
   }
 
   /** How answers are printed. */
-  AnswerFormat format() throws Refused;
+  AnswerFormat format() throws RefusedException;
 
   /**
    * The value of an input that is missing on the command line; empty leaves it out. Called only for
@@ -32,7 +32,7 @@ public interface CommandContext {
    *
    * @param service the result of {@link #service}
    */
-  default Optional<String> known(String input, Service service) throws Refused {
+  default Optional<String> known(String input, Service service) throws RefusedException {
     return Optional.empty();
   }
 
@@ -50,7 +50,7 @@ public interface CommandContext {
   }
 
   /** Called with an operation's answer before it is printed. */
-  default void learn(RemoteOperation operation, JsonObject answer) throws Refused {}
+  default void learn(RemoteOperation operation, JsonObject answer) throws RefusedException {}
 
   /** Whether the caller can supply a path segment, so that nobody has to type it. */
   default boolean knows(String argument) {

@@ -1,7 +1,7 @@
 package dev.bourse.command;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.Optional;
@@ -30,9 +30,9 @@ public record ConfirmPrompt(Supplier<Optional<String>> answer, String otherwise)
     /**
      * Returns the current question.
      *
-     * @throws Refused if the service would refuse the operation
+     * @throws RefusedException if the service would refuse the operation
      */
-    Question question() throws Refused;
+    Question question() throws RefusedException;
   }
 
   /**
@@ -41,10 +41,10 @@ public record ConfirmPrompt(Supplier<Optional<String>> answer, String otherwise)
    *
    * @param first the question, already read
    * @param again reads it again
-   * @throws Refused with {@link ExitCode#USAGE} if nobody can be asked, with {@link
+   * @throws RefusedException with {@link ExitCode#USAGE} if nobody can be asked, with {@link
    *     ExitCode#REFUSED} if the answer is not yes or the losses keep changing
    */
-  public void require(PrintWriter err, Question first, Reading again) throws Refused {
+  public void require(PrintWriter err, Question first, Reading again) throws RefusedException {
     Question shown = first;
     for (int asked = 1; ; asked++) {
       ask(err, shown);
@@ -53,7 +53,7 @@ public record ConfirmPrompt(Supplier<Optional<String>> answer, String otherwise)
         return;
       }
       if (asked == MAX_QUESTIONS) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.REFUSED,
             "nothing was done: what is lost changed during each of %d questions; try again"
                 .formatted(MAX_QUESTIONS));
@@ -63,20 +63,20 @@ public record ConfirmPrompt(Supplier<Optional<String>> answer, String otherwise)
     }
   }
 
-  private void ask(PrintWriter err, Question question) throws Refused {
+  private void ask(PrintWriter err, Question question) throws RefusedException {
     question.lines().forEach(err::println);
     err.print("Do it? [y/N] ");
     err.flush();
     Optional<String> typed = answer.get();
     if (typed.isEmpty()) {
       err.println();
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "nothing was done: there is no terminal to ask on. Add %s to do it without asking%s"
               .formatted(YES, otherwise));
     }
     if (!typed.get().strip().toLowerCase(Locale.ROOT).matches("y|yes")) {
-      throw new Refused(ExitCode.REFUSED, "nothing was done");
+      throw new RefusedException(ExitCode.REFUSED, "nothing was done");
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.bourse.command;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.FileNotFoundException;
@@ -33,10 +33,10 @@ final class FileTransfer {
   /**
    * Calls an operation whose body is a file.
    *
-   * @throws Refused like {@link Service#call}, and when the file cannot be read
+   * @throws RefusedException like {@link Service#call}, and when the file cannot be read
    */
   static JsonObject send(Service service, String method, String path, Path file, String contentType)
-      throws Refused {
+      throws RefusedException {
     try {
       Service.Request request =
           new Service.Request(
@@ -46,7 +46,7 @@ final class FileTransfer {
               BodyPublishers.ofFile(file));
       return service.answer(service.let(request, BodyHandlers.ofString(), SENDING));
     } catch (FileNotFoundException e) {
-      throw new Refused(ExitCode.USAGE, "--file: cannot read " + file);
+      throw new RefusedException(ExitCode.USAGE, "--file: cannot read " + file);
     }
   }
 
@@ -54,10 +54,11 @@ final class FileTransfer {
    * Calls an operation that answers with bytes, and saves them in a new file. An incomplete file is
    * deleted.
    *
-   * @throws Refused like {@link Service#call}, and when the file exists already or cannot be
-   *     written
+   * @throws RefusedException like {@link Service#call}, and when the file exists already or cannot
+   *     be written
    */
-  static void fetch(Service service, String method, String path, Path file) throws Refused {
+  static void fetch(Service service, String method, String path, Path file)
+      throws RefusedException {
     HttpResponse<InputStream> response =
         service.let(
             Service.Request.of(method, service.baseUrl() + path, Map.of()),
@@ -79,9 +80,9 @@ final class FileTransfer {
         }
       }
     } catch (FileAlreadyExistsException e) {
-      throw new Refused(ExitCode.USAGE, "--file: " + file + " exists already");
+      throw new RefusedException(ExitCode.USAGE, "--file: " + file + " exists already");
     } catch (IOException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.UNAVAILABLE, "the bytes cannot be kept in " + file + ": " + IoWords.of(e));
     }
   }

@@ -2,7 +2,7 @@ package dev.bourse.command;
 
 import dev.bourse.command.RemoteOperation.Input;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
@@ -57,9 +57,9 @@ public final class OperationCommand implements Callable<Integer> {
      *
      * @param body as it will be sent; if the operation takes a version and none was given, this
      *     adds the version the question is based on
-     * @throws Refused if the service would refuse the operation
+     * @throws RefusedException if the service would refuse the operation
      */
-    Question question(Service service, JsonObject body) throws Refused;
+    Question question(Service service, JsonObject body) throws RefusedException;
   }
 
   public OperationCommand(CommandContext caller, RemoteOperation operation) {
@@ -188,7 +188,7 @@ public final class OperationCommand implements Callable<Integer> {
     return CommandAction.run(spec, this::work);
   }
 
-  private ExitCode work(PrintWriter out, PrintWriter err) throws Refused {
+  private ExitCode work(PrintWriter out, PrintWriter err) throws RefusedException {
     JsonObject body = body();
     Service service = operation.takesToken() ? caller.service() : caller.openService();
     addCluster(service, body);
@@ -205,7 +205,7 @@ public final class OperationCommand implements Callable<Integer> {
 
   /** Asks before an operation that destroys, spends or locks out. */
   private void requireWanted(Service service, @Nullable JsonObject body, PrintWriter err)
-      throws Refused {
+      throws RefusedException {
     if (operation.losses().isEmpty() || isGiven(ConfirmPrompt.YES)) {
       return;
     }
@@ -223,7 +223,7 @@ public final class OperationCommand implements Callable<Integer> {
 
   /** The operation's inputs that are given or known, by the names of the contract. */
   private Map<String, @Nullable Object> given(Service service, @Nullable JsonObject body)
-      throws Refused {
+      throws RefusedException {
     Map<String, @Nullable Object> given = new HashMap<>();
     for (Input argument : operation.arguments()) {
       String name = argument.name();
@@ -257,14 +257,14 @@ public final class OperationCommand implements Callable<Integer> {
   }
 
   /** Adds the caller's cluster to a body that has a field for it and leaves it out. */
-  private void addCluster(Service service, @Nullable JsonObject body) throws Refused {
+  private void addCluster(Service service, @Nullable JsonObject body) throws RefusedException {
     boolean takes = operation.fields().stream().anyMatch(field -> field.name().equals(CLUSTER));
     if (body != null && takes && !body.containsKey(CLUSTER)) {
       caller.known(CLUSTER, service).ifPresent(name -> body.put(CLUSTER, name));
     }
   }
 
-  private JsonObject answer(Service service, @Nullable JsonObject body) throws Refused {
+  private JsonObject answer(Service service, @Nullable JsonObject body) throws RefusedException {
     String path = path(service, Optional.empty());
     return operation.sendsBytes()
         ? FileTransfer.send(
@@ -277,7 +277,7 @@ public final class OperationCommand implements Callable<Integer> {
   }
 
   /** Calls the operation; with {@code --all} once for each page of the list. */
-  private JsonObject follow(Service service, @Nullable JsonObject body) throws Refused {
+  private JsonObject follow(Service service, @Nullable JsonObject body) throws RefusedException {
     JsonObject answer = answer(service, body);
     Optional<String> list = AnswerFormat.listField(answer);
     if (!isGiven(ALL) || list.isEmpty()) {
@@ -288,7 +288,7 @@ public final class OperationCommand implements Callable<Integer> {
     int first = pageAsked();
     for (int pages = 1; page.getBoolean("more", false); pages++) {
       if (pages == MAX_PAGES) {
-        throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
+        throw new RefusedException(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
       }
       page =
           service.call(
@@ -298,7 +298,7 @@ public final class OperationCommand implements Callable<Integer> {
     return page.copy().put(list.get(), all);
   }
 
-  private void print(JsonObject answer, PrintWriter out, PrintWriter err) throws Refused {
+  private void print(JsonObject answer, PrintWriter out, PrintWriter err) throws RefusedException {
     AnswerFormat format = caller.format();
     out.print(format.print(answer, operation.headings()));
     if (format.form() != AnswerFormat.Form.table) {
@@ -356,7 +356,7 @@ public final class OperationCommand implements Callable<Integer> {
     return given == null || !given.matches("[0-9]{1,7}") ? 0 : Integer.parseInt(given);
   }
 
-  private String path(Service service, Optional<String> after) throws Refused {
+  private String path(Service service, Optional<String> after) throws RefusedException {
     String path = filled(operation.path(), service, Service::encoded);
     List<String> query = new ArrayList<>();
     for (Input input : operation.queries()) {
@@ -375,7 +375,7 @@ public final class OperationCommand implements Callable<Integer> {
 
   /** A text with the path parameters in braces replaced by the given values. */
   private String filled(String template, Service service, UnaryOperator<String> written)
-      throws Refused {
+      throws RefusedException {
     String text = template;
     int typed = 0;
     for (Input argument : operation.arguments()) {

@@ -2,7 +2,7 @@ package dev.bourse.command;
 
 import dev.bourse.command.RemoteOperation.Input;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
@@ -22,7 +22,7 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
   /** A GET of the service. */
   @FunctionalInterface
   interface Read {
-    JsonObject get(String path) throws Refused;
+    JsonObject get(String path) throws RefusedException;
   }
 
   /** The pages of a list that are searched for one row: some thousand rows, in a few seconds. */
@@ -41,9 +41,9 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
    * Returns the question to ask. If the service does not show the losses, the lines say why and
    * list those known without it.
    *
-   * @throws Refused if the operation's subject does not exist
+   * @throws RefusedException if the operation's subject does not exist
    */
-  Question question(Read service) throws Refused {
+  Question question(Read service) throws RefusedException {
     Optional<String> shows = text().shows();
     if (shows.isEmpty()) {
       return text().filled(given, new JsonObject());
@@ -51,7 +51,7 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
     JsonObject now;
     try {
       now = shown(service, shows.get());
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       return Question.unread(refused).and(text().filled(given, new JsonObject()));
     }
     return text().filled(given, now);
@@ -68,7 +68,7 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
   }
 
   /** The answer of a read on the operation's subject: all of it, or the subject's row of a list. */
-  private JsonObject shown(Read service, String template) throws Refused {
+  private JsonObject shown(Read service, String template) throws RefusedException {
     String path = path(template);
     JsonObject answer = service.get(path);
     Optional<String> list = AnswerFormat.listField(answer);
@@ -86,7 +86,7 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
         return row.get();
       }
       if (!answer.getBoolean("more", false) || !(answer.getValue("next") instanceof String next)) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.REFUSED,
             "not-found: there is no %s %s"
                 .formatted(
@@ -94,7 +94,7 @@ record OperationLosses(RemoteOperation operation, Map<String, @Nullable Object> 
                     Table.cell(given.get(subject))));
       }
       if (pages == MAX_PAGES) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.REFUSED,
             "nothing was done: %s is not on the first %d pages of %s; add %s to do it without asking"
                 .formatted(Table.cell(given.get(subject)), MAX_PAGES, path, ConfirmPrompt.YES));

@@ -1,6 +1,6 @@
 package dev.bourse.command;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -33,9 +33,10 @@ public record Question(List<String> lines, Set<String> losses) {
    * Returns the question for losses that cannot be read: a token may write items it must not read,
    * and a read may fail where the write would not.
    *
-   * @throws Refused the same failure, if the operation would be refused for this reason, too
+   * @throws RefusedException the same failure, if the operation would be refused for this reason,
+   *     too
    */
-  public static Question unread(Refused refused) throws Refused {
+  public static Question unread(RefusedException refused) throws RefusedException {
     if (refused.status() != FORBIDDEN
         && refused.status() != TOO_MANY_REQUESTS
         && refused.status() < SERVER_ERROR) {

@@ -1,6 +1,6 @@
 package dev.bourse.console;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -38,7 +38,7 @@ public final class ApplicationRoutes {
             had ->
                 had
                     ? Future.succeededFuture()
-                    : Future.failedFuture(ApiError.notFound("application", id)));
+                    : Future.failedFuture(ApiException.notFound("application", id)));
   }
 
   private Future<Void> disconnectAll(Call call) {

@@ -1,7 +1,7 @@
 package dev.bourse.console;
 
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
@@ -53,8 +53,8 @@ public final class SessionRoutes {
   }
 
   /** Somebody ended the session, or removed its member, during the request. */
-  private static ApiError ended() {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
+  private static ApiException ended() {
+    return ApiException.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
 
   private JsonObject json(Session session, Profile profile) {
@@ -74,7 +74,7 @@ public final class SessionRoutes {
   private Future<JsonObject> list(Call call) {
     Principal caller = call.principal();
     Future<Optional<String>> current =
-        caller.credential() == Principal.Credential.SESSION
+        caller.credential() == Principal.CredentialKind.SESSION
             ? sessions.find(call).map(found -> found.map(Session::id))
             : Future.succeededFuture(Optional.empty());
     return current.compose(

@@ -2,7 +2,7 @@ package dev.bourse.console;
 
 import dev.bourse.billing.Month;
 import dev.bourse.billing.SpendLimitService;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
@@ -50,7 +50,7 @@ public final class SpendingRoutes {
     }
     BigDecimal usd = BigDecimal.valueOf(limit.get());
     if (!Price.isWholeCents(usd)) {
-      throw ApiError.badField(LIMIT, usd.toPlainString(), "dollars with at most two decimals");
+      throw ApiException.badField(LIMIT, usd.toPlainString(), "dollars with at most two decimals");
     }
     return spending.previewSpendLimit(orgId, Price.toCents(usd) * MICROS_PER_CENT);
   }
@@ -66,7 +66,7 @@ public final class SpendingRoutes {
                 text ->
                     Month.parse(text)
                         .orElseThrow(
-                            () -> ApiError.badField("month", text, "a month such as 2026-11")))
+                            () -> ApiException.badField("month", text, "a month such as 2026-11")))
             .orElseGet(spending::thisMonth);
     return spending
         .listUsageDays(call.principal().org().orgId(), month)

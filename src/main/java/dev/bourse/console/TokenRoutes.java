@@ -1,6 +1,6 @@
 package dev.bourse.console;
 
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.TokenLimits;
@@ -47,7 +47,7 @@ public final class TokenRoutes {
                 Scope.find(String.valueOf(label))
                     .filter(Scope.grantableToTokens()::contains)
                     .ifPresent(scopes::add));
-    scopes.forEach(scope -> InsufficientScope.require(caller, scope));
+    scopes.forEach(scope -> InsufficientScopeException.require(caller, scope));
     return tokens.mint(
         caller.actor(),
         caller.org().orgId(),

@@ -1,7 +1,7 @@
 package dev.bourse.contract;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import io.vertx.openapi.contract.OpenAPIContract;
@@ -43,8 +43,8 @@ public final class Contract {
           "oauth",
           "mcp");
 
-  private static final Once<List<Contract>> ALL =
-      new Once<>(() -> SERVED.stream().map(name -> load(name).prepare()).toList());
+  private static final Lazy<List<Contract>> ALL =
+      new Lazy<>(() -> SERVED.stream().map(name -> load(name).prepare()).toList());
 
   private final String name;
   private final JsonObject routing;
@@ -76,7 +76,7 @@ public final class Contract {
    * Loads a contract's routing model from the class path. The document itself is read on first use.
    */
   public static Contract load(String name) {
-    return new Contract(name, read(ROUTING + name), new Once<>(() -> read(name).getMap()));
+    return new Contract(name, read(ROUTING + name), new Lazy<>(() -> read(name).getMap()));
   }
 
   /** Reads {@code openapi/<name>.json} of the class path. */

@@ -1,6 +1,6 @@
 package dev.bourse.contract;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -35,13 +35,13 @@ public enum ErrorFormat {
   }
 
   /** The HTTP status of a refusal. */
-  public int status(ApiError error) {
+  public int status(ApiException error) {
     // RFC 6749 answers every malformed request with 400.
     return this == OAUTH && error.code() == ErrorCode.BAD_REQUEST ? 400 : error.code().status();
   }
 
   /** The refusal as JSON. */
-  public JsonObject json(ApiError error) {
+  public JsonObject json(ApiException error) {
     if (this == OAUTH) {
       return new JsonObject()
           .put("error", oauthCode(error.code()))

@@ -1,6 +1,6 @@
 package dev.bourse.contract;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonObject;
@@ -28,14 +28,15 @@ public final class Form {
    *
    * @param known the field names of the contract
    * @param tolerant leaves out unknown and empty fields, as RFC 6749 (section 3.2) demands
-   * @throws ApiError {@code bad-request} if the body is not a form, or a known field is given twice
+   * @throws ApiException {@code bad-request} if the body is not a form, or a known field is given
+   *     twice
    */
   public static JsonObject parse(byte[] bytes, Set<String> known, boolean tolerant) {
     String text;
     try {
       text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (CharacterCodingException e) {
-      throw ApiError.of(ErrorCode.BAD_REQUEST, "body: not valid UTF-8");
+      throw ApiException.of(ErrorCode.BAD_REQUEST, "body: not valid UTF-8");
     }
     JsonObject fields = new JsonObject();
     Set<String> seen = new HashSet<>();
@@ -56,7 +57,7 @@ public final class Form {
               .filter(Text::isStorable)
               .orElseThrow(() -> undecodable(field, rawValue));
       if (!seen.add(field)) {
-        throw ApiError.of(
+        throw ApiException.of(
             ErrorCode.BAD_REQUEST, "field '" + Text.shown(field) + "' is given twice");
       }
       if (!tolerant || !value.isEmpty()) {
@@ -66,7 +67,7 @@ public final class Form {
     return fields;
   }
 
-  private static ApiError undecodable(String field, String raw) {
-    return ApiError.badField(Text.shown(field), raw, "percent-encoded UTF-8 without U+0000");
+  private static ApiException undecodable(String field, String raw) {
+    return ApiException.badField(Text.shown(field), raw, "percent-encoded UTF-8 without U+0000");
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.contract;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonObject;
@@ -82,7 +82,7 @@ public final class Parameters {
    * Returns the parameters of a request, decoded once, as String, Long or Double. Missing ones get
    * the contract's default, if there is one.
    *
-   * @throws ApiError {@code bad-request} naming the first parameter at fault
+   * @throws ApiException {@code bad-request} naming the first parameter at fault
    */
   public Map<String, Object> read(String path, @Nullable String query) {
     if (pathInputs.isEmpty() && queryInputs.isEmpty() && query == null) {
@@ -102,7 +102,7 @@ public final class Parameters {
       if (input.preset() != null) {
         values.putIfAbsent(input.name(), input.preset());
       } else if (input.required() && !values.containsKey(input.name())) {
-        throw ApiError.of(
+        throw ApiException.of(
             ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is missing");
       }
     }
@@ -125,7 +125,7 @@ public final class Parameters {
           continue;
         }
         if (input == null) {
-          throw ApiError.of(
+          throw ApiException.of(
               ErrorCode.BAD_REQUEST,
               "unknown query parameter '%s'; this operation takes %s",
               Text.shown(raw),
@@ -133,7 +133,7 @@ public final class Parameters {
         }
         Object value = typed(input, bare ? "" : query.substring(equals + 1, end), true);
         if (values.put(input.name(), value) != null) {
-          throw ApiError.of(
+          throw ApiException.of(
               ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is given twice");
         }
       }
@@ -145,7 +145,7 @@ public final class Parameters {
     Optional<String> decoded = PercentEncoding.decode(raw, plusIsSpace);
     String text =
         decoded.orElseThrow(
-            () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
+            () -> ApiException.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
     Object value =
         switch (input.type()) {
           case INTEGER -> INTEGER.matcher(text).matches() ? nearest(text) : null;
@@ -153,15 +153,15 @@ public final class Parameters {
           default -> text;
         };
     if (value == null) {
-      throw ApiError.badField(input.name(), text, input.shape().wanted());
+      throw ApiException.badField(input.name(), text, input.shape().wanted());
     }
     try {
       input.shape().check(input.name(), value);
-    } catch (ApiError e) {
+    } catch (ApiException e) {
       // The error shows the value that was sent rather than the bound it was clamped to.
       throw value.toString().equals(text) || !(value instanceof Long)
           ? e
-          : ApiError.badField(input.name(), text, input.shape().wanted());
+          : ApiException.badField(input.name(), text, input.shape().wanted());
     }
     return value;
   }

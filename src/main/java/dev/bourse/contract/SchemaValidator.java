@@ -123,8 +123,8 @@ public final class SchemaValidator {
    *
    * @param name the name of the whole value in errors: a parameter's name, or empty for a body,
    *     whose fields have names of their own
-   * @throws dev.bourse.core.ApiError {@code bad-request} naming the first field at fault, its value
-   *     and the accepted ones
+   * @throws dev.bourse.core.ApiException {@code bad-request} naming the first field at fault, its
+   *     value and the accepted ones
    */
   public void check(String name, @Nullable Object value) {
     SchemaViolation fault = fault(value);

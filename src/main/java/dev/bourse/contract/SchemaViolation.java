@@ -1,6 +1,6 @@
 package dev.bourse.contract;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonObject;
@@ -61,9 +61,9 @@ public record SchemaViolation(String before, String path, String after) {
    *
    * @param name the name of the whole value; empty for a body
    */
-  public ApiError refusal(String name) {
+  public ApiException refusal(String name) {
     String whole = name.isEmpty() ? path : at(name).path();
-    return ApiError.of(
+    return ApiException.of(
         ErrorCode.BAD_REQUEST, before + (whole.isEmpty() ? "body" : Text.shown(whole)) + after);
   }
 }

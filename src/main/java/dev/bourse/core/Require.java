@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Preconditions of records on their components. A failure is a bug, or a faulty setting, which is
- * named in the message; input of callers is refused earlier with an {@link ApiError}.
+ * named in the message; input of callers is refused earlier with an {@link ApiException}.
  */
 public final class Require {
   private Require() {}

@@ -1,8 +1,8 @@
 package dev.bourse.delivery;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import dev.bourse.core.Text;
 import dev.bourse.outbound.PublicHosts;
 import dev.bourse.traces.Attribute;
@@ -94,7 +94,7 @@ public final class DeliveryClient {
   /** Organizations with a look-up in progress that a member waits for. */
   private final Set<String> checking = ConcurrentHashMap.newKeySet();
 
-  private final Once<HttpClient> http;
+  private final Lazy<HttpClient> http;
 
   /**
    * @param privateHosts hosts that may have private addresses
@@ -124,7 +124,7 @@ public final class DeliveryClient {
     hosts =
         new PublicHosts(vertx, terms.name(), RESOLVER_THREADS, terms.all(), privateHosts, resolver);
     http =
-        new Once<>(
+        new Lazy<>(
             () ->
                 vertx.createHttpClient(
                     options
@@ -177,7 +177,7 @@ public final class DeliveryClient {
   public Future<Optional<String>> findUnreachable(String orgId, String url) {
     if (!checking.add(orgId)) {
       return Future.failedFuture(
-          ApiError.retryLater(
+          ApiException.retryLater(
               ErrorCode.OVERLOADED,
               "another address check of this organization is in progress; nothing was changed",
               RETRY_MILLIS));
@@ -192,7 +192,7 @@ public final class DeliveryClient {
             fault ->
                 isBusy(fault)
                     ? Future.failedFuture(
-                        ApiError.retryLater(
+                        ApiException.retryLater(
                             ErrorCode.OVERLOADED,
                             "too many address checks are in progress; nothing was changed",
                             RETRY_MILLIS))

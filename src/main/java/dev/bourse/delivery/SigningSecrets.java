@@ -2,7 +2,7 @@ package dev.bourse.delivery;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.store.Statement;
@@ -49,7 +49,7 @@ public final class SigningSecrets {
    */
   public void requireKey(String what) {
     if (!isAvailable()) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.CONFLICT,
               "this service has no secret key to encrypt "
                   + what

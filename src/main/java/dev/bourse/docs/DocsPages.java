@@ -1,7 +1,7 @@
 package dev.bourse.docs;
 
 import dev.bourse.contract.Contract;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import dev.bourse.pages.Assets;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.pages.ServedPage;
@@ -50,9 +50,9 @@ public final class DocsPages {
   private final String budget;
   private final Map<Contract, Supplier<JsonObject>> documents = new LinkedHashMap<>();
   private final Supplier<List<Guide>> guides;
-  private final Supplier<Markdown> markdown = new Once<>(Markdown::new);
+  private final Supplier<Markdown> markdown = new Lazy<>(Markdown::new);
   private final Supplier<PageTemplates> templates =
-      new Once<>(() -> new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference")));
+      new Lazy<>(() -> new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference")));
   private final Map<String, Supplier<ServedPage>> byPath = new HashMap<>();
   private final Map<String, ServedPage> made = new ConcurrentHashMap<>();
 
@@ -74,14 +74,14 @@ public final class DocsPages {
             ? "any number of requests"
             : requestsPerMinute + " requests a minute";
     this.guides =
-        new Once<>(
+        new Lazy<>(
             () ->
                 Stream.concat(
                         Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)),
                         Stream.of(SignalsGuide.of(signals.get())))
                     .toList());
     for (Contract contract : contracts) {
-      Supplier<JsonObject> document = new Once<>(() -> served(contract, requestsPerMinute));
+      Supplier<JsonObject> document = new Lazy<>(() -> served(contract, requestsPerMinute));
       documents.put(contract, document);
       add(address(contract), "application/json", () -> document.get().encode());
       addPage(path(contract), "docs-reference", () -> reference(contract, document.get()));

@@ -51,7 +51,7 @@ public final class KeyChecks {
         notes -> {
           noteAge(notes, secret);
           try (WholeStore store = opening.call()) {
-            WholeStore.Examination found = SecretExamination.of(store, secret.keyring());
+            WholeStore.StoreExamination found = SecretExamination.of(store, secret.keyring());
             found.seen().forEach(notes::see);
             found.faults().forEach(fault -> notes.corrupt(fault, ""));
             if (secret.keyring().isEmpty() && found.faults().isEmpty()) {

@@ -54,9 +54,10 @@ public sealed interface Answer {
    * @param contentType empty for a response without a body
    * @param headers additional headers; names may repeat, as {@code Set-Cookie} does
    */
-  record Page(int status, String contentType, Buffer body, List<Map.Entry<String, String>> headers)
+  record RenderedPage(
+      int status, String contentType, Buffer body, List<Map.Entry<String, String>> headers)
       implements Answer {
-    public Page {
+    public RenderedPage {
       headers = List.copyOf(headers);
     }
   }

@@ -1,7 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.edge.tls.ClientCertificates;
@@ -25,7 +25,7 @@ final class CertificateGate {
   CertificateGate(Optional<TlsConfig> tls, Authenticator authenticator) {
     this.isOpen =
         tls.flatMap(TlsConfig::clients)
-            .filter(clients -> clients.demand() == ClientCertificates.Demand.AGENTS)
+            .filter(clients -> clients.demand() == ClientCertificates.CertificateDemand.AGENTS)
             .isEmpty();
     this.authenticator = authenticator;
   }
@@ -33,7 +33,7 @@ final class CertificateGate {
   /**
    * Admits a request with this {@code Authorization} header.
    *
-   * @throws ApiError {@code unauthorized} if it needs a certificate and the connection has none
+   * @throws ApiException {@code unauthorized} if it needs a certificate and the connection has none
    */
   void pass(OpenConnection connection, @Nullable String authorization) {
     if (!isOpen && authenticator.isAgents(authorization)) {
@@ -44,7 +44,7 @@ final class CertificateGate {
   /** Does the same for an API token that was sent outside of that header. */
   void passAgent(OpenConnection connection) {
     if (!isOpen && !connection.showsCertificate()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.UNAUTHORIZED,
           """
           this service accepts API tokens only over connections with a client certificate; connect \

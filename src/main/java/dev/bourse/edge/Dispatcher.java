@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -8,7 +8,7 @@ import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.PercentEncoding;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
@@ -38,9 +38,9 @@ public final class Dispatcher {
    * @param path the path, with parameters in braces
    * @param scope the scope that a member needs
    */
-  public record Reading(String operationId, String path, String summary, Scope scope) {}
+  public record ReadOperation(String operationId, String path, String summary, Scope scope) {}
 
-  private record Route(Reading reading, Pattern pattern, Endpoint endpoint) {}
+  private record Route(ReadOperation reading, Pattern pattern, Endpoint endpoint) {}
 
   private final List<Route> entries;
 
@@ -79,7 +79,7 @@ public final class Dispatcher {
     Endpoint endpoint = Endpoint.of(contract, model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
     return new Route(
-        new Reading(
+        new ReadOperation(
             id,
             path,
             model.getOpenAPIModel().getString("summary"),
@@ -90,12 +90,12 @@ public final class Dispatcher {
   }
 
   /** Returns the callable operations, ordered by path. */
-  public List<Reading> list() {
+  public List<ReadOperation> list() {
     return entries.stream().map(Route::reading).toList();
   }
 
   /** Returns the operation of a path and query; empty if it is not callable. */
-  public Optional<Reading> find(String target) {
+  public Optional<ReadOperation> find(String target) {
     return route(target).map(Route::reading);
   }
 
@@ -116,9 +116,10 @@ public final class Dispatcher {
   public Future<Buffer> call(Principal caller, String target) {
     Route entry =
         route(target)
-            .orElseThrow(() -> ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
+            .orElseThrow(
+                () -> ApiException.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
     Scope scope = entry.reading().scope();
-    InsufficientScope.require(caller, scope);
+    InsufficientScopeException.require(caller, scope);
     int question = target.indexOf('?');
     Map<String, Object> parameters =
         question < 0

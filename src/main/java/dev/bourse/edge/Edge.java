@@ -4,7 +4,7 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.docs.DocsPages;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.CountedHandshakes;
@@ -38,7 +38,7 @@ public final class Edge {
   private final List<Contract> contracts;
   private final Operations operations;
   private final Authenticator authenticator;
-  private final Function<Throwable, Optional<ApiError>> translation;
+  private final Function<Throwable, Optional<ApiException>> translation;
   private final Signals signals;
   private final EdgeMetrics metrics;
   private final Sources sources;
@@ -80,7 +80,7 @@ public final class Edge {
       List<Contract> contracts,
       Operations operations,
       Authenticator authenticator,
-      Function<Throwable, Optional<ApiError>> translation,
+      Function<Throwable, Optional<ApiException>> translation,
       Signals signals,
       Sources sources) {
     this(
@@ -108,7 +108,7 @@ public final class Edge {
       List<Contract> contracts,
       Operations operations,
       Authenticator authenticator,
-      Function<Throwable, Optional<ApiError>> translation,
+      Function<Throwable, Optional<ApiException>> translation,
       Signals signals,
       Sources sources,
       @Nullable SharedBudgets sharedBudgets,
@@ -143,9 +143,9 @@ public final class Edge {
     this.traces = traces;
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     this.streamRoom = StreamRoom.of(config.limits().room());
-    metrics.show(signals, occupancy, streamRoom);
-    metrics.showProxies(signals, proxies);
-    metrics.showCertificate(signals, renewal);
+    metrics.registerMetrics(signals, occupancy, streamRoom);
+    metrics.registerProxyMetrics(signals, proxies);
+    metrics.registerCertificateMetrics(signals, renewal);
   }
 
   private static List<String> faults(List<Contract> contracts, Operations operations) {
@@ -314,7 +314,7 @@ public final class Edge {
     return certificates;
   }
 
-  Function<Throwable, Optional<ApiError>> translation() {
+  Function<Throwable, Optional<ApiException>> translation() {
     return translation;
   }
 

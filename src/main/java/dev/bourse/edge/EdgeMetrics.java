@@ -61,7 +61,7 @@ final class EdgeMetrics {
   }
 
   /** Registers the metrics of connections. */
-  void show(Signals signals, Occupancy occupancy, StreamRoom streams) {
+  void registerMetrics(Signals signals, Occupancy occupancy, StreamRoom streams) {
     signals.gauge("bourse_http_connections", "Connections that are open.", occupancy::connections);
     signals.gauge(
         "bourse_http_unread_bytes",
@@ -79,7 +79,7 @@ final class EdgeMetrics {
   }
 
   /** Registers the metrics of rejected PROXY headers; none without proxies. */
-  void showProxies(Signals signals, @Nullable ProxyProtocol proxies) {
+  void registerProxyMetrics(Signals signals, @Nullable ProxyProtocol proxies) {
     signals.counters(
         "bourse_http_proxy_headers_refused_total",
         """
@@ -96,7 +96,7 @@ final class EdgeMetrics {
   }
 
   /** Registers the lifetime of the certificate and the clients' authorities; none without TLS. */
-  void showCertificate(Signals signals, @Nullable Renewal renewal) {
+  void registerCertificateMetrics(Signals signals, @Nullable Renewal renewal) {
     signals.gauge(
         "bourse_tls_certificate_expiry_seconds",
         """

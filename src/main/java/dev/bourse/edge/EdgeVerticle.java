@@ -65,7 +65,7 @@ final class EdgeVerticle extends AbstractVerticle {
         .recover(
             refused ->
                 Future.failedFuture(
-                    new PortRefused(
+                    new PortUnavailableException(
                         "host, port", edge.config().host(), edge.config().port(), refused)))
         .onSuccess(edge::listening)
         // Made now, off the event loop, and not in the first request.

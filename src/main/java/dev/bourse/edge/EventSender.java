@@ -2,7 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
@@ -62,7 +62,7 @@ final class EventSender implements EventSource.Sink {
   void begin() {
     try {
       loop.streams().enter(this, caller);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       exchange.fail(refused);
       return;
     }

@@ -2,7 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
-import dev.bourse.core.LimitPair;
+import dev.bourse.core.BulkheadPair;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.util.HashSet;
@@ -17,7 +17,7 @@ import java.util.function.Function;
 final class EventStreams {
   private final StreamRoom room;
   private final Executor loop;
-  private final Map<EventSender, LimitPair.Places> open = new LinkedHashMap<>();
+  private final Map<EventSender, BulkheadPair.Places> open = new LinkedHashMap<>();
   private final Function<Set<String>, Future<Set<String>>> listInForce;
 
   /** True while sessions are looked up; one look-up runs at a time. */
@@ -49,7 +49,7 @@ final class EventStreams {
   }
 
   void leave(EventSender sender) {
-    LimitPair.Places places = open.remove(sender);
+    BulkheadPair.Places places = open.remove(sender);
     if (places != null) {
       places.close();
     }

@@ -1,9 +1,9 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.edge.limits.RequestBudgets;
@@ -149,7 +149,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   @Override
   public void reportSlowBody() {
     received.breakOff();
-    fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
+    fail(ApiException.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
   /** Sends an operation's response; 500 if it cannot be made. */
@@ -185,7 +185,7 @@ final class Exchange implements OpenConnection.PendingRequest {
       new PieceSender(this, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
       new DownloadSender(this, connection, download).begin();
-    } else if (answer instanceof Answer.Page page) {
+    } else if (answer instanceof Answer.RenderedPage page) {
       answer(page);
     } else if (answer instanceof Answer.Served served) {
       new ServedPageSender(this, served.page()).send();
@@ -200,7 +200,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  private void answer(Answer.Page page) {
+  private void answer(Answer.RenderedPage page) {
     HttpServerResponse response = beginAnswer(page.status());
     if (response == null) {
       return;
@@ -270,14 +270,14 @@ final class Exchange implements OpenConnection.PendingRequest {
       // The code that interrupted the body has answered the client, if it is still connected.
       return;
     }
-    ApiError error;
-    if (failure instanceof ApiError refusal) {
+    ApiException error;
+    if (failure instanceof ApiException refusal) {
       error = refusal;
-    } else if (failure instanceof InsufficientScope lacking) {
+    } else if (failure instanceof InsufficientScopeException lacking) {
       missing = lacking.scope();
       error = lacking.refusal();
     } else {
-      Optional<ApiError> translated = loop.edge().translation().apply(failure);
+      Optional<ApiException> translated = loop.edge().translation().apply(failure);
       if (translated.isEmpty()) {
         LOG.error(
             "request {} failed: operation {}",
@@ -288,7 +288,7 @@ final class Exchange implements OpenConnection.PendingRequest {
       error =
           translated.orElseGet(
               () ->
-                  ApiError.of(
+                  ApiException.of(
                       ErrorCode.INTERNAL,
                       "the service failed; quote request " + requestContext.id() + " to us"));
     }
@@ -296,7 +296,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   /** Sends an error response; {@code allow} is the Allow header of a 405. */
-  void refuse(ApiError error, @Nullable String allow) {
+  void refuse(ApiException error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
     Operations.ErrorPages pages = loop.edge().operations().errorPages();
     if (refusals == ErrorFormat.PAGE && pages != null && Headers.prefersHtml(request)) {
@@ -327,7 +327,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /**
    * Returns the error format of an unknown path, whose GET may come from a browser and get a page.
    */
-  private ErrorFormat ofNoOperation(ApiError error) {
+  private ErrorFormat ofNoOperation(ApiException error) {
     return error.code() == ErrorCode.NOT_FOUND && isRead() && !loop.isAtContentHost(request)
         ? ErrorFormat.PAGE
         : ErrorFormat.JSON;
@@ -337,7 +337,7 @@ final class Exchange implements OpenConnection.PendingRequest {
    * Sends an error response and closes the connection, because its further bytes are not
    * trustworthy.
    */
-  void refuseAndClose(ApiError error) {
+  void refuseAndClose(ApiException error) {
     refuse(error, null);
     connection.close();
   }

@@ -2,9 +2,9 @@ package dev.bourse.edge;
 
 import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
@@ -61,7 +61,7 @@ final class InboundBody implements ByteSource {
   private boolean isEnded;
   private @Nullable Throwable failure;
   private boolean isPaused;
-  private final List<Limit.Place> held = new ArrayList<>();
+  private final List<Bulkhead.Place> held = new ArrayList<>();
 
   /** Two blocks are guaranteed, one in progress and one being filled; more if there is room. */
   private int mayWait = 1;
@@ -154,7 +154,7 @@ final class InboundBody implements ByteSource {
     String type = contentType().orElse("missing");
     if (!Headers.isInUtf8(type, OperationContract.JSON)) {
       return Future.failedFuture(
-          ApiError.of(
+          ApiException.of(
               ErrorCode.UNSUPPORTED_MEDIA_TYPE,
               "Content-Type is %s; expected %s",
               Text.shown(type),
@@ -181,9 +181,9 @@ final class InboundBody implements ByteSource {
         .onComplete(read -> letGo());
   }
 
-  private ApiError noRoom() {
+  private ApiException noRoom() {
     loop.edge().occupancy().recordRejection();
-    return ApiError.retryLater(
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "too many incoming bodies of this organization; try again",
         RETRY_ROOM_MILLIS);
@@ -283,13 +283,13 @@ final class InboundBody implements ByteSource {
   }
 
   private boolean hold(long bytes) {
-    Optional<Limit.Place> taken = loop.edge().occupancy().reserveBlock(owner, bytes);
+    Optional<Bulkhead.Place> taken = loop.edge().occupancy().reserveBlock(owner, bytes);
     taken.ifPresent(held::add);
     return taken.isPresent();
   }
 
   private void letGo() {
-    held.forEach(Limit.Place::close);
+    held.forEach(Bulkhead.Place::close);
     held.clear();
   }
 

@@ -1,7 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.contract.MarkedPaths;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.BaseUrl;
 import dev.bourse.edge.limits.Connections;
 import dev.bourse.edge.limits.OpenConnection;
@@ -104,7 +104,7 @@ final class LoopContext {
     try {
       edge.authenticator().authenticate(request.getHeader(HttpHeaders.AUTHORIZATION));
       return true;
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return false;
     }
   }

@@ -108,7 +108,8 @@ public final class ManagementVerticle extends AbstractVerticle {
         .recover(
             refused ->
                 Future.failedFuture(
-                    new PortRefused("management.port", config.host(), config.port(), refused)))
+                    new PortUnavailableException(
+                        "management.port", config.host(), config.port(), refused)))
         .onComplete(started);
   }
 

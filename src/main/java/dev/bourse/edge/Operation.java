@@ -4,8 +4,8 @@ import io.vertx.core.Future;
 
 /**
  * The handler of a contract's operation, called with an authenticated caller and valid input. Runs
- * on an event loop. Rejects a call by throwing an {@link dev.bourse.core.ApiError} or failing the
- * future with one.
+ * on an event loop. Rejects a call by throwing an {@link dev.bourse.core.ApiException} or failing
+ * the future with one.
  */
 @FunctionalInterface
 public interface Operation {

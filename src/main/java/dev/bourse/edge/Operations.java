@@ -2,7 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.SessionAuthenticator;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ public final class Operations {
   @FunctionalInterface
   public interface ErrorPages {
     /** Returns the page of an error, with its status and its {@code Retry-After}, if any. */
-    Answer.Page render(ApiError refusal);
+    Answer.RenderedPage render(ApiException refusal);
   }
 
   private final Map<String, Operation> byId = new LinkedHashMap<>();

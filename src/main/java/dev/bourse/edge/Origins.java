@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import java.net.URI;
@@ -22,7 +22,7 @@ final class Origins {
   /**
    * Accepts a request without an origin or from a page of this service.
    *
-   * @throws ApiError {@code forbidden} for other origins
+   * @throws ApiException {@code forbidden} for other origins
    */
   static void check(@Nullable String origin, String baseUrl) {
     if (origin != null && !isOwn(origin, baseUrl)) {
@@ -31,8 +31,8 @@ final class Origins {
   }
 
   /** Returns the error for a page of another origin. */
-  static ApiError foreign(String origin, String baseUrl) {
-    return ApiError.of(
+  static ApiException foreign(String origin, String baseUrl) {
+    return ApiException.of(
         ErrorCode.FORBIDDEN,
         "Origin %s is not this service; expected %s",
         Text.shown(origin),

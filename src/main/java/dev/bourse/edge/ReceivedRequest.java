@@ -7,7 +7,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.logs.RequestContext;
@@ -158,7 +158,7 @@ final class ReceivedRequest implements Call {
    * @param isDone returns whether the request is answered, after which nothing happens
    */
   void readBody(
-      int maxBytes, BooleanSupplier isDone, Consumer<ApiError> refuse, Consumer<byte[]> then) {
+      int maxBytes, BooleanSupplier isDone, Consumer<ApiException> refuse, Consumer<byte[]> then) {
     Buffer collected = Buffer.buffer();
     connection.bodyBegins();
     long begun = requestContext.nanos();
@@ -173,7 +173,7 @@ final class ReceivedRequest implements Call {
           }
           try {
             loop.connections().reserveBody(connection, piece.length());
-          } catch (ApiError noRoom) {
+          } catch (ApiException noRoom) {
             refuse.accept(noRoom);
             return;
           }
@@ -191,8 +191,8 @@ final class ReceivedRequest implements Call {
         });
   }
 
-  static ApiError tooLarge(int maxBytes) {
-    return ApiError.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
+  static ApiException tooLarge(int maxBytes) {
+    return ApiException.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
   }
 
   /** Prepares a body of bytes, which the operation reads when it is ready. */

@@ -1,7 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -11,7 +11,7 @@ import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.SchemaDescription;
 import dev.bourse.contract.SchemaValidator;
 import dev.bourse.contract.SchemaViolation;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.SharedBudgets;
@@ -64,7 +64,7 @@ final class RequestPipeline {
     exchange.received().passCertificateGate(authorization);
     Caller caller = edge.authenticator().authenticate(authorization);
     if (endpoint.schemeOf(caller) == null) {
-      throw ApiError.of(ErrorCode.UNAUTHORIZED, mistaken(caller, endpoint));
+      throw ApiException.of(ErrorCode.UNAUTHORIZED, mistaken(caller, endpoint));
     }
     return caller;
   }
@@ -147,13 +147,13 @@ final class RequestPipeline {
     String scheme = endpoint.schemeOf(caller);
     Scope scope = scheme == null ? null : endpoint.scope(scheme);
     if (scope != null) {
-      InsufficientScope.require(caller, scope);
+      InsufficientScopeException.require(caller, scope);
     }
     if (caller instanceof Operator operator && !endpoint.isForOneSite()) {
       operator.requirePlatform(endpoint.id());
     }
     if (!caller.mayWrite() && writes(exchange.request(), endpoint)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN,
           "%s is read-only; %s takes an operator's token that is not",
           caller.actor(),
@@ -185,7 +185,7 @@ final class RequestPipeline {
             : Headers.preferred(
                 exchange.request().getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
     if (mediaType == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.NOT_ACCEPTABLE,
           "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
     }
@@ -213,7 +213,7 @@ final class RequestPipeline {
     String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
     String expected = isForm ? Form.TYPE : OperationContract.JSON;
     if (!Headers.isInUtf8(contentType, expected)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type is %s; expected %s",
           contentType == null ? "missing" : Text.shown(contentType),
@@ -258,8 +258,8 @@ final class RequestPipeline {
     return endpoint.known(object);
   }
 
-  private static ApiError missingBody(boolean isForm) {
-    return ApiError.of(
+  private static ApiException missingBody(boolean isForm) {
+    return ApiException.of(
         ErrorCode.BAD_REQUEST,
         "the body is missing; expected " + (isForm ? "the fields of a form" : "a JSON object"));
   }

@@ -3,7 +3,7 @@ package dev.bourse.edge;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.PercentEncoding;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
@@ -151,7 +151,7 @@ final class RequestRouter {
     Exchange exchange = exchange(request, connection);
     if (!Headers.hasKnownFraming(request.headers())) {
       exchange.refuseAndClose(
-          ApiError.of(
+          ApiException.of(
               ErrorCode.MALFORMED_REQUEST,
               "send either Content-Length or Transfer-Encoding: chunked, not both"));
       return;
@@ -165,7 +165,7 @@ final class RequestRouter {
       }
       if (!Headers.hasOneHost(request)) {
         // The library would reject it in its own words, and log each one as an error.
-        throw ApiError.of(
+        throw ApiException.of(
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
       String path = request.path();
@@ -314,16 +314,16 @@ final class RequestRouter {
     }
     Exchange exchange = exchange(request, connection);
     Throwable cause = request.decoderResult().cause();
-    ApiError error =
+    ApiException error =
         cause instanceof TooLongHttpLineException
-            ? ApiError.of(
+            ? ApiException.of(
                 ErrorCode.URI_TOO_LONG,
                 "the request line is over " + EdgeLimits.MAX_URI_BYTES + " bytes")
             : cause instanceof TooLongHttpHeaderException
-                ? ApiError.of(
+                ? ApiException.of(
                     ErrorCode.HEADERS_TOO_LARGE,
                     "the headers are over " + EdgeLimits.MAX_HEADER_BYTES + " bytes")
-                : ApiError.of(ErrorCode.MALFORMED_REQUEST, "this is not an HTTP/1.1 request");
+                : ApiException.of(ErrorCode.MALFORMED_REQUEST, "this is not an HTTP/1.1 request");
     exchange.refuseAndClose(error);
   }
 
@@ -344,7 +344,7 @@ final class RequestRouter {
 
   private static void notFound(Exchange exchange) {
     exchange.fail(
-        ApiError.of(
+        ApiException.of(
             ErrorCode.NOT_FOUND,
             "no route " + Text.shown(String.valueOf(exchange.request().path()))));
   }
@@ -363,7 +363,7 @@ final class RequestRouter {
 
   private static void notAllowed(Exchange exchange, String allowed) {
     exchange.refuse(
-        ApiError.of(
+        ApiException.of(
             ErrorCode.METHOD_NOT_ALLOWED,
             "%s is not among this route's methods; expected %s",
             Text.shown(exchange.request().method().name()),

@@ -3,7 +3,7 @@ package dev.bourse.edge;
 import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
@@ -95,7 +95,7 @@ final class SessionGate {
     }
     String site = request.getHeader(SITE_HEADER);
     if (site != null && !site.equals(SAME_ORIGIN)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN, "%s is %s; expected %s", SITE_HEADER, Text.shown(site), SAME_ORIGIN);
     }
   }
@@ -103,7 +103,7 @@ final class SessionGate {
   private static void requireToken(HttpServerRequest request, String expected) {
     String sent = request.getHeader(OperationContract.CSRF_HEADER);
     if (sent == null || !Secrets.same(sent, expected)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN,
           "%s is %s; expected the session's csrf, without which a session only reads",
           OperationContract.CSRF_HEADER,

@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.logs.RequestContext;
 import io.vertx.core.Future;
@@ -62,7 +62,7 @@ public final class SessionStanding implements RequestContext.Standing {
   }
 
   /** Returns the error for a session that is not valid. */
-  public static ApiError ended() {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
+  public static ApiException ended() {
+    return ApiException.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
 }

@@ -1,9 +1,9 @@
 package dev.bourse.edge;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
+import dev.bourse.core.BulkheadPair;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
-import dev.bourse.core.LimitPair;
 import dev.bourse.edge.limits.ProcessLimits;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,7 +21,7 @@ final class StreamRoom {
   private final int most;
   private final long mostWaiting;
   private final AtomicLong waiting = new AtomicLong();
-  private final LimitPair open;
+  private final BulkheadPair open;
 
   /**
    * @param most the limit of streams, of which an organization may have as many as are free
@@ -32,22 +32,24 @@ final class StreamRoom {
     this.most = most;
     this.mostWaiting = mostWaiting;
     this.open =
-        new LimitPair(
-            Limit.of("streams of events", Integer.MAX_VALUE)
+        new BulkheadPair(
+            Bulkhead.of("streams of events", Integer.MAX_VALUE)
                 .sharing(MAX_PER_TOKEN)
                 .refusing(StreamRoom::ofTokenRefused),
-            Limit.of("streams of events", most).sharingFairly().refusing(StreamRoom::ofAllRefused));
+            Bulkhead.of("streams of events", most)
+                .sharingFairly()
+                .refusing(StreamRoom::ofAllRefused));
   }
 
-  private static ApiError ofTokenRefused(String bound) {
-    return ApiError.tooOften(
+  private static ApiException ofTokenRefused(String bound) {
+    return ApiException.tooOften(
         "streams",
         "the token has " + MAX_PER_TOKEN + " streams of events open; close one",
         RETRY_MILLIS);
   }
 
-  private static ApiError ofAllRefused(String bound) {
-    return ApiError.retryLater(
+  private static ApiException ofAllRefused(String bound) {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "limit reached: %s streams of events open here; close some, or try again later"
             .formatted(bound),
@@ -66,7 +68,7 @@ final class StreamRoom {
    *
    * @return removes the stream
    */
-  LimitPair.Places enter(String token, String owner) {
+  BulkheadPair.Places enter(String token, String owner) {
     return open.enter(token, owner);
   }
 

@@ -5,10 +5,10 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
+import dev.bourse.core.BulkheadPair;
 import dev.bourse.core.Digests;
-import dev.bourse.core.Limit;
-import dev.bourse.core.LimitPair;
 import dev.bourse.logs.RequestContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -62,7 +62,7 @@ public final class ChangeWaits {
   private final ClusterAccess access;
   private final ActivityStore activity;
   private final LongSupplier nanoTime;
-  private final LimitPair waits;
+  private final BulkheadPair waits;
   private final Set<Wait> open = ConcurrentHashMap.newKeySet();
   private volatile boolean isEnded;
 
@@ -81,9 +81,9 @@ public final class ChangeWaits {
       LongSupplier nanoTime,
       int most) {
     this.waits =
-        new LimitPair(
-            Limit.of("waits for a change", Integer.MAX_VALUE).sharing(MOST_PER_CALLER),
-            Limit.of("waits for a change", most).sharingFairly());
+        new BulkheadPair(
+            Bulkhead.of("waits for a change", Integer.MAX_VALUE).sharing(MOST_PER_CALLER),
+            Bulkhead.of("waits for a change", most).sharingFairly());
     this.events = events;
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
@@ -160,7 +160,7 @@ public final class ChangeWaits {
     Optional<Matcher> cursor = Optional.ofNullable(known.cursor()).map(ChangeWaits::parsed);
     ClusterView standing = access.resolve(caller, cluster);
     String name = standing.cluster().name();
-    LimitPair.Places places = waits.enter(caller.budgetKey(), caller.owner());
+    BulkheadPair.Places places = waits.enter(caller.budgetKey(), caller.owner());
     events.recordRead(caller, name, "wait");
     Wait wait =
         new Wait(
@@ -191,7 +191,7 @@ public final class ChangeWaits {
   private static Matcher parsed(String cursor) {
     Matcher matcher = CURSOR.matcher(cursor);
     if (!matcher.matches()) {
-      throw ApiError.badField("cursor", cursor, "the cursor of an earlier wait, or none");
+      throw ApiException.badField("cursor", cursor, "the cursor of an earlier wait, or none");
     }
     return matcher;
   }
@@ -231,7 +231,7 @@ public final class ChangeWaits {
                   clusters
                       .find(wait.name)
                       .map(ClusterView::fixed)
-                      .orElseThrow(() -> ApiError.notFound("VM cluster", wait.name));
+                      .orElseThrow(() -> ApiException.notFound("VM cluster", wait.name));
               wait.seen = view;
               String digest = digest(view);
               Long version = wait.version;

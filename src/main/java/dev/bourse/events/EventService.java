@@ -6,7 +6,7 @@ import dev.bourse.audit.AuditedReads;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -113,7 +113,7 @@ public final class EventService {
         .filter(id -> !ID.matcher(id).matches())
         .ifPresent(
             id -> {
-              throw ApiError.badField("Last-Event-ID", id, "the id of an event of this stream");
+              throw ApiException.badField("Last-Event-ID", id, "the id of an event of this stream");
             });
     String name = access.resolve(caller, cluster).cluster().name();
     recordRead(caller, name, "events");

@@ -91,7 +91,7 @@ public final class FeedRoutes {
     String etag =
         '"' + Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22) + '"';
     return call.header("if-none-match").filter(etag::equals).isPresent()
-        ? new Answer.Page(304, "", Buffer.buffer(), PageHeaders.shared(etag))
-        : new Answer.Page(200, PageTemplates.HTML, body, PageHeaders.shared(etag));
+        ? new Answer.RenderedPage(304, "", Buffer.buffer(), PageHeaders.shared(etag))
+        : new Answer.RenderedPage(200, PageTemplates.HTML, body, PageHeaders.shared(etag));
   }
 }

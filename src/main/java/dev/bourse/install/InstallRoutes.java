@@ -1,9 +1,9 @@
 package dev.bourse.install;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -49,7 +49,7 @@ public final class InstallRoutes {
   private final String version;
   private final PageTemplates templates;
   private final Supplier<String> baseUrl;
-  private final Once<Texts> texts = new Once<>(this::write);
+  private final Lazy<Texts> texts = new Lazy<>(this::write);
 
   /**
    * @param jar empty if the command line is not served
@@ -92,7 +92,7 @@ public final class InstallRoutes {
       case SUMS -> texts().map(made -> new Answer.Served(made.sums()));
       default ->
           Future.failedFuture(
-              ApiError.of(
+              ApiException.of(
                   ErrorCode.NOT_FOUND,
                   "no file %s; there are %s, %s and %s"
                       .formatted(Text.shown(name), JAR, SCRIPT, SUMS)));
@@ -111,7 +111,7 @@ public final class InstallRoutes {
   private ProgramJar program() {
     return jar.orElseThrow(
         () ->
-            ApiError.of(
+            ApiException.of(
                 ErrorCode.NOT_FOUND,
                 "this service does not offer its command line; ask its operators for it"));
   }

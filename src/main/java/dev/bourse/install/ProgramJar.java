@@ -1,9 +1,9 @@
 package dev.bourse.install;
 
 import dev.bourse.blob.Reading;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.Digests;
-import dev.bourse.core.Limit;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
@@ -35,9 +35,9 @@ public final class ProgramJar implements AutoCloseable {
 
   private final FileChannel file;
   private final long bytes;
-  private final Once<String> sha256 = new Once<>(this::digest);
-  private final Limit downloads =
-      Limit.of("downloads of the program", DOWNLOADS).sharing(DOWNLOADS_OF_NETWORK);
+  private final Lazy<String> sha256 = new Lazy<>(this::digest);
+  private final Bulkhead downloads =
+      Bulkhead.of("downloads of the program", DOWNLOADS).sharing(DOWNLOADS_OF_NETWORK);
 
   private ProgramJar(FileChannel file, long bytes) {
     this.file = file;
@@ -94,7 +94,7 @@ public final class ProgramJar implements AutoCloseable {
    * Begins a download.
    *
    * @param network the caller's network
-   * @throws dev.bourse.core.ApiError {@code overloaded} when there are too many
+   * @throws dev.bourse.core.ApiException {@code overloaded} when there are too many
    */
   Reading read(String network) {
     return new Download(downloads.enter(network));
@@ -111,9 +111,9 @@ public final class ProgramJar implements AutoCloseable {
 
   /** One reader of the open file. */
   private final class Download implements Reading {
-    private final Limit.Place place;
+    private final Bulkhead.Place place;
 
-    Download(Limit.Place place) {
+    Download(Bulkhead.Place place) {
       this.place = place;
     }
 

@@ -49,7 +49,7 @@ public final class BackgroundJobs {
     this.random = random;
     this.process = Ids.next("process", random);
     this.shares = new JobShares(shareMillis, nanoTime);
-    show(signals);
+    registerMetrics(signals);
   }
 
   /** The name of this process in leases and shares. */
@@ -106,7 +106,7 @@ public final class BackgroundJobs {
     return Optional.ofNullable(byName.get(name));
   }
 
-  private void show(Signals signals) {
+  private void registerMetrics(Signals signals) {
     signals.counters(
         "bourse_job_runs_total",
         "Turns of background jobs: `succeeded`, `failed`, or `skipped` without a run.",

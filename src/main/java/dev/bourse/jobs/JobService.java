@@ -3,7 +3,7 @@ package dev.bourse.jobs;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -46,7 +46,7 @@ public final class JobService {
   public Future<JobView> run(String actor, String name) {
     Optional<ScheduledJob> found = jobs.find(name);
     if (found.isEmpty()) {
-      return Future.failedFuture(ApiError.notFound("job", name));
+      return Future.failedFuture(ApiException.notFound("job", name));
     }
     AuditRow row =
         new AuditRow(clock.millis(), Trails.PLATFORM, actor, "job_run", "platform", name);

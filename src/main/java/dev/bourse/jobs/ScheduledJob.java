@@ -1,6 +1,6 @@
 package dev.bourse.jobs;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import io.vertx.core.AsyncResult;
@@ -125,7 +125,7 @@ public final class ScheduledJob {
     Promise<Void> started = Promise.promise();
     context.runOnContext(
         v -> {
-          Optional<ApiError> refusal = refusal();
+          Optional<ApiException> refusal = refusal();
           if (refusal.isPresent()) {
             started.fail(refusal.get());
             return;
@@ -152,7 +152,7 @@ public final class ScheduledJob {
     return started.future();
   }
 
-  private Optional<ApiError> refusal() {
+  private Optional<ApiException> refusal() {
     if (isRunning || stopping != null) {
       Long since = view().runningSinceMillis();
       return refused(
@@ -176,8 +176,8 @@ public final class ScheduledJob {
     return Optional.empty();
   }
 
-  private static Optional<ApiError> refused(String detail) {
-    return Optional.of(ApiError.of(ErrorCode.CONFLICT, detail));
+  private static Optional<ApiException> refused(String detail) {
+    return Optional.of(ApiException.of(ErrorCode.CONFLICT, detail));
   }
 
   private void begin() {

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonArray;
@@ -74,7 +74,7 @@ public final class StrictJson {
    * Parses the bytes into a JsonObject, JsonArray, String, Boolean, Integer, Long, BigInteger,
    * BigDecimal or null. A whole number, in any notation, becomes an integer.
    *
-   * @throws ApiError {@code bad-request} if the bytes are not exactly one JSON value
+   * @throws ApiException {@code bad-request} if the bytes are not exactly one JSON value
    */
   public static @Nullable Object parse(byte[] bytes) {
     return parse(bytes, MAX_VALUES);
@@ -189,7 +189,7 @@ public final class StrictJson {
     return "line %s, column %s".formatted(at.getLineNr(), at.getColumnNr());
   }
 
-  private static ApiError refused(String why) {
-    return ApiError.of(ErrorCode.BAD_REQUEST, "body: " + why);
+  private static ApiException refused(String why) {
+    return ApiException.of(ErrorCode.BAD_REQUEST, "body: " + why);
   }
 }

@@ -20,7 +20,7 @@ public final class SecretExamination {
   }
 
   /** Reads every encrypted row; stores of older versions may have no such table. */
-  public static WholeStore.Examination of(WholeStore store, Keyring keyring) {
+  public static WholeStore.StoreExamination of(WholeStore store, Keyring keyring) {
     SecretExamination examination = new SecretExamination(keyring);
     for (StoredTable table : store.tables()) {
       if (table.name().equals(SharedSecrets.TABLE)) {
@@ -49,7 +49,7 @@ public final class SecretExamination {
     }
   }
 
-  private WholeStore.Examination result() {
+  private WholeStore.StoreExamination result() {
     List<String> seen = new ArrayList<>();
     readable.forEach(
         (id, count) ->
@@ -57,6 +57,6 @@ public final class SecretExamination {
     if (!wanted.isEmpty()) {
       faults.add(SharedSecrets.refusal(wanted, keyring));
     }
-    return new WholeStore.Examination(seen, faults);
+    return new WholeStore.StoreExamination(seen, faults);
   }
 }

@@ -4,7 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ public final class SharedSecrets {
    * Checks that this process can decrypt every row.
    *
    * @param giveUp ids of lost keys; their rows are deleted
-   * @return fails with {@link StoreRefused} when the key of a row is missing
+   * @return fails with {@link StoreRefusedException} when the key of a row is missing
    */
   public Future<Void> check(Set<String> giveUp) {
     return forget(giveUp)
@@ -72,7 +72,7 @@ public final class SharedSecrets {
                   .filter(one -> !keyring.ids().contains(one.getKey()))
                   .forEach(one -> wanted.put(one.getKey(), one.getValue()));
               if (!wanted.isEmpty()) {
-                throw new StoreRefused(refusal(wanted, keyring), null);
+                throw new StoreRefusedException(refusal(wanted, keyring), null);
               }
               return null;
             });

@@ -27,7 +27,7 @@ public interface MailSender {
   }
 
   /** Registers the metrics; called once. */
-  default void show(Signals signals) {}
+  default void registerMetrics(Signals signals) {}
 
   /** Stops sending; mails queued in memory are dropped. */
   Future<Void> close();

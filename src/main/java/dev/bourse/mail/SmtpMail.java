@@ -85,7 +85,7 @@ public final class SmtpMail implements MailSender {
   }
 
   @Override
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     signals.counter(
         "bourse_mails_undelivered_total",
         "Mails given up: rejected, or out of attempts.",

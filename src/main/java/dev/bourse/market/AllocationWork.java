@@ -7,7 +7,7 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.MachineTerms;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -172,7 +172,7 @@ final class AllocationWork {
    * have marked it for the very allocation that is to be restored. Preparing it tells.
    */
   private static Future<Boolean> passOverOtherMark(Throwable e) {
-    return e instanceof NodeFailure refused && refused.isHeldByAnother()
+    return e instanceof NodeFailureException refused && refused.isHeldByAnother()
         ? Future.succeededFuture(true)
         : Future.failedFuture(e);
   }
@@ -227,7 +227,7 @@ final class AllocationWork {
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
   private Future<Void> unwound(Cluster cluster, Allocation allocation, Throwable why) {
     Node node = nodes.get(allocation.nodeId());
-    boolean isUnfit = why instanceof NodeFailure failure && failure.isUnfit();
+    boolean isUnfit = why instanceof NodeFailureException failure && failure.isUnfit();
     return (node == null
             ? Future.<Void>succeededFuture()
             : nodes.note(

@@ -4,7 +4,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -41,7 +41,7 @@ public final class HeldNodeRoutes {
             .flatMap(view -> view.cluster().allocations().stream())
             .filter(allocation -> publicIp.equals(allocation.publicIp()))
             .findFirst()
-            .orElseThrow(() -> ApiError.notFound("node", publicIp));
+            .orElseThrow(() -> ApiException.notFound("node", publicIp));
     return nodes
         .listHandovers(held.nodeId(), held.allocationId(), 1)
         .map(

@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
 import dev.bourse.nodes.Holding;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -178,7 +178,8 @@ final class HoldingsScan {
         .compose(
             holdings -> {
               if (holdings.isEmpty()) {
-                return Future.failedFuture(NodeFailure.passing("what it holds is not known"));
+                return Future.failedFuture(
+                    NodeFailureException.passing("what it holds is not known"));
               }
               if (open.remove(nodeId, question)) {
                 openSinceNanos.remove(nodeId);

@@ -106,7 +106,7 @@ final class Lapses {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (e instanceof Lease.Lost) {
+              if (e instanceof Lease.LeaseLostException) {
                 return Future.failedFuture(e);
               }
               LOG.warn(

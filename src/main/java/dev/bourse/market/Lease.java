@@ -15,10 +15,12 @@ record Lease(String pool, String owner, long epoch) {
     }
   }
 
-  /** Fails a commit with {@link Lost} unless this lease is still the pool's latest. */
+  /**
+   * Fails a commit with {@link LeaseLostException} unless this lease is still the pool's latest.
+   */
   Statement fence() {
     return Statement.guarded(
-        Lost::new,
+        LeaseLostException::new,
         "UPDATE lease SET epoch = epoch WHERE pool = ? AND owner = ? AND epoch = ?",
         pool,
         owner,
@@ -26,10 +28,10 @@ record Lease(String pool, String owner, long epoch) {
   }
 
   /** Another process has taken a pool's lease, so that nothing of the commit was written. */
-  static final class Lost extends RuntimeException {
+  static final class LeaseLostException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Lost() {
+    LeaseLostException() {
       super("another process has the pool's lease", null, false, false);
     }
   }

@@ -56,7 +56,7 @@ public final class LeaseStore {
                   .map(Optional.of(lease))
                   .recover(
                       e ->
-                          e instanceof Lease.Lost
+                          e instanceof Lease.LeaseLostException
                               ? Future.succeededFuture(Optional.empty())
                               : Future.failedFuture(e));
             });
@@ -88,7 +88,7 @@ public final class LeaseStore {
         parameters.add(MAX_LEASE_MILLIS);
       }
     }
-    return Statement.guarded(Lease.Lost::new, sql, parameters.toArray());
+    return Statement.guarded(Lease.LeaseLostException::new, sql, parameters.toArray());
   }
 
   /** Whether a lease must be renewed to be kept. */
@@ -97,7 +97,8 @@ public final class LeaseStore {
   }
 
   /**
-   * Keeps a lease for so long from now on. Fails with {@link Lease.Lost} when another has it.
+   * Keeps a lease for so long from now on. Fails with {@link Lease.LeaseLostException} when another
+   * has it.
    *
    * @param quote what its holder last published, for who waits for the lease
    */
@@ -152,7 +153,9 @@ public final class LeaseStore {
                 row.integerOrNull("since")));
   }
 
-  /** Gives a lease back. Fails with {@link Lease.Lost} when another process has it. */
+  /**
+   * Gives a lease back. Fails with {@link Lease.LeaseLostException} when another process has it.
+   */
   Future<Void> release(Lease lease) {
     return expire(lease, "?", List.of(0L));
   }
@@ -166,7 +169,7 @@ public final class LeaseStore {
     return database.commit(
         List.of(
             Statement.guarded(
-                Lease.Lost::new,
+                Lease.LeaseLostException::new,
                 "UPDATE lease SET expires_at = %s WHERE pool = ? AND owner = ? AND epoch = ?"
                     .formatted(at),
                 parameters.toArray())));

@@ -3,9 +3,9 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
 import dev.bourse.events.HistorySeries;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
@@ -39,8 +39,8 @@ public final class MarketService implements Mirror {
   /** A quarter; more previews of one organization at once would wait for the same cores. */
   private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
 
-  private final Limit previews =
-      Limit.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
+  private final Bulkhead previews =
+      Bulkhead.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
@@ -159,8 +159,9 @@ public final class MarketService implements Mirror {
   }
 
   /** Shows what is known of the markets; once. */
-  public void show() {
-    signals.show(previews::running, clusters, env::now, this::markets, this::reach, this::health);
+  public void registerMetrics() {
+    signals.registerMetrics(
+        previews::running, clusters, env::now, this::markets, this::reach, this::health);
   }
 
   private synchronized Map<String, MarketVerticle> markets() {
@@ -234,12 +235,12 @@ public final class MarketService implements Mirror {
     Open known = open.get(pool);
     return known == null
         ? Future.failedFuture(
-            ApiError.retryLater(
+            ApiException.retryLater(
                 ErrorCode.OVERLOADED, "the market of pool " + pool + " is not open here", 1_000))
         : known.deployment().map(known.market());
   }
 
   private Pool find(String pool) {
-    return clusters.findPool(pool).orElseThrow(() -> ApiError.notFound("pool", pool));
+    return clusters.findPool(pool).orElseThrow(() -> ApiException.notFound("pool", pool));
   }
 }

@@ -2,7 +2,7 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Clusters;
 import dev.bourse.nodes.Health;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.signals.Label;
@@ -77,7 +77,7 @@ final class MarketSignals {
   }
 
   private static String outcome(Throwable cause) {
-    return cause instanceof NodeFailure failure ? failure.kind() : "other";
+    return cause instanceof NodeFailureException failure ? failure.kind() : "other";
   }
 
   /**
@@ -89,7 +89,7 @@ final class MarketSignals {
    * @param reach how many machines answered when last tried, by pool
    * @param health how many machines have a health of each state, by pool
    */
-  void show(
+  void registerMetrics(
       DoubleSupplier previews,
       Clusters clusters,
       LongSupplier now,

@@ -272,7 +272,7 @@ final class MarketVerticle extends VerticleBase {
    */
   private void renewalFailed(Lease held, Throwable cause) {
     long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
-    if (cause instanceof Lease.Lost || leftMillis <= 0) {
+    if (cause instanceof Lease.LeaseLostException || leftMillis <= 0) {
       lose(held, "renewal", cause);
       return;
     }
@@ -340,7 +340,7 @@ final class MarketVerticle extends VerticleBase {
         done -> {
           signals.ticked(
               pool, env.nanoTime().getAsLong() - begun, Math.max(0, begun - dueNanos), done);
-          if (done.failed() && done.cause() instanceof Lease.Lost) {
+          if (done.failed() && done.cause() instanceof Lease.LeaseLostException) {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {

@@ -4,13 +4,13 @@ import dev.bourse.access.Operator;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Page;
 import dev.bourse.nodes.BaselineReview;
 import dev.bourse.nodes.Machine;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.pools.Pool;
@@ -149,7 +149,7 @@ public final class NodeService {
     String hostKey = hostKey(added.hostKey(), pool);
     Optional<String> address = added.publicIp().map(NodeService::requireAddress);
     if (address.isEmpty() && !isSimulated) {
-      throw ApiError.badField("public_ip", null, "the address tenants reach the machine at");
+      throw ApiException.badField("public_ip", null, "the address tenants reach the machine at");
     }
     int sshPort = added.sshPort().orElse(pool.environment().sshPort());
     Function<String, Future<Void>> at =
@@ -188,7 +188,7 @@ public final class NodeService {
                     .apply(ip)
                     .recover(
                         e ->
-                            e instanceof NodeStore.Taken && triesLeft > 1
+                            e instanceof NodeStore.NodeTakenException && triesLeft > 1
                                 ? requireFreeId(nodeId)
                                     .compose(
                                         free -> createAtFreeAddress(nodeId, create, triesLeft - 1))
@@ -208,7 +208,7 @@ public final class NodeService {
         .create(pool, machine, row)
         .recover(
             e ->
-                e instanceof NodeStore.Taken
+                e instanceof NodeStore.NodeTakenException
                     ? nodes
                         .recreate(pool, machine, operator.site(), row)
                         .recover(failed -> explain(failed, ip))
@@ -217,7 +217,7 @@ public final class NodeService {
 
   /** Of two at once the index refuses one, which the engines tell each its way. */
   private Future<Void> explain(Throwable e, String ip) {
-    return e instanceof NodeStore.Taken
+    return e instanceof NodeStore.NodeTakenException
         ? Future.failedFuture(e)
         : nodes
             .findAt(ip)
@@ -226,7 +226,7 @@ public final class NodeService {
 
   /** Tells which is taken, the id or the address. */
   private Future<Void> refuse(Throwable e, String nodeId, String ip) {
-    return e instanceof NodeStore.Taken
+    return e instanceof NodeStore.NodeTakenException
         ? requireFreeId(nodeId).compose(free -> refuseAddress(ip))
         : Future.failedFuture(e);
   }
@@ -257,8 +257,8 @@ public final class NodeService {
             });
   }
 
-  private static ApiError exists(String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", "exists");
+  private static ApiException exists(String detail) {
+    return ApiException.of(ErrorCode.CONFLICT, detail).with("reason", "exists");
   }
 
   /**
@@ -269,7 +269,7 @@ public final class NodeService {
   private Future<String> findFreeAddress(int from, int looked) {
     if (looked >= SimulatedNodes.ADDRESSES) {
       return Future.failedFuture(
-          ApiError.of(ErrorCode.CONFLICT, "every address of simulated machines is taken")
+          ApiException.of(ErrorCode.CONFLICT, "every address of simulated machines is taken")
               .with("reason", "limit"));
     }
     List<String> window = new ArrayList<>(ADDRESS_WINDOW);
@@ -296,7 +296,7 @@ public final class NodeService {
   private static @Nullable String hostKey(Optional<String> line, Pool pool) {
     boolean isSimulated = pool.provider().equals(SIMULATED);
     if (isSimulated != line.isEmpty()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "host_key",
           line.orElse(null),
           isSimulated
@@ -307,8 +307,8 @@ public final class NodeService {
       return line.map(SshPublicKey::parse)
           .map(key -> key.type() + ' ' + key.blobBase64())
           .orElse(null);
-    } catch (ApiError refused) {
-      throw ApiError.of(
+    } catch (ApiException refused) {
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; %s",
           refused.detail());
@@ -317,7 +317,7 @@ public final class NodeService {
 
   private static String requireAddress(String text) {
     return IpAddress.canonical(text)
-        .orElseThrow(() -> ApiError.badField("public_ip", text, "an IPv4 or IPv6 address"));
+        .orElseThrow(() -> ApiException.badField("public_ip", text, "an IPv4 or IPv6 address"));
   }
 
   /**
@@ -462,15 +462,15 @@ public final class NodeService {
   }
 
   private static Throwable asRefusal(Throwable e) {
-    return e instanceof NodeFailure failure
+    return e instanceof NodeFailureException failure
         ? conflict(
             failure.isUnfit() ? "changed" : "unreachable",
             "the machine could not be compared: " + failure.getMessage())
         : e;
   }
 
-  private static ApiError conflict(String reason, String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
+  private static ApiException conflict(String reason, String detail) {
+    return ApiException.of(ErrorCode.CONFLICT, detail).with("reason", reason);
   }
 
   static String fingerprint(@Nullable String hostKey) {
@@ -499,7 +499,7 @@ public final class NodeService {
    */
   Future<NodeView> changed(Operator operator, String pool, String nodeId) {
     market.nodesChanged(pool);
-    return readNode(operator, nodeId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
+    return readNode(operator, nodeId).recover(e -> Future.failedFuture(ApiException.storedOnly()));
   }
 
   private Pool requirePool(Operator operator, String name) {
@@ -513,7 +513,7 @@ public final class NodeService {
   }
 
   private Pool requirePool(String name) {
-    return clusters.findPool(name).orElseThrow(() -> ApiError.notFound("pool", name));
+    return clusters.findPool(name).orElseThrow(() -> ApiException.notFound("pool", name));
   }
 
   private AuditRow audit(String actor, String action, String nodeId, String detail) {

@@ -3,7 +3,7 @@ package dev.bourse.market;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Machine;
@@ -148,19 +148,19 @@ public final class NodeStore {
    * A node was retired, replaced, granted or given back since it was read, so that nothing of the
    * commit was written.
    */
-  static final class Moved extends RuntimeException {
+  static final class NodeMovedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Moved() {
+    NodeMovedException() {
       super("the node has changed since it was read", null, false, false);
     }
   }
 
   /** The id or the address of a new node is another node's, so that nothing was written. */
-  static final class Taken extends RuntimeException {
+  static final class NodeTakenException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Taken() {
+    NodeTakenException() {
       super("the node's id or its address is taken", null, false, false);
     }
   }
@@ -312,7 +312,8 @@ public final class NodeStore {
 
   /** One node. Fails with {@code not-found} when there is none. */
   Future<StoredNode> get(String nodeId) {
-    return find(nodeId).map(found -> found.orElseThrow(() -> ApiError.notFound("node", nodeId)));
+    return find(nodeId)
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("node", nodeId)));
   }
 
   Future<Optional<StoredNode>> find(String nodeId) {
@@ -418,17 +419,17 @@ public final class NodeStore {
   /** A new node's row. The commit fails when its id or its address is another node's. */
   public static Statement insert(String pool, Machine machine, long nowMillis) {
     return NODE.insert(StoredNode.added(pool, machine, nowMillis), "ON CONFLICT DO NOTHING")
-        .orElse(Taken::new);
+        .orElse(NodeTakenException::new);
   }
 
-  /** Stores a new node. Fails with {@link Taken}. */
+  /** Stores a new node. Fails with {@link NodeTakenException}. */
   Future<Void> create(String pool, Machine machine, AuditRow audit) {
     return commit(pool, audit, insert(pool, machine, audit.atMillis()));
   }
 
   /**
-   * Stores a new node in the place of a retired one of its id. Fails with {@link Taken} when that
-   * is not retired, or the address is another node's.
+   * Stores a new node in the place of a retired one of its id. Fails with {@link
+   * NodeTakenException} when that is not retired, or the address is another node's.
    *
    * @param site where the retired one has to have been; null for anywhere
    */
@@ -441,7 +442,7 @@ public final class NodeStore {
         pool,
         audit,
         Statement.guarded(
-            Taken::new,
+            NodeTakenException::new,
             """
             UPDATE node SET retired_at = NULL, retired_ip = NULL, generation = generation + 1
             WHERE node_id = ? AND retired_at IS NOT NULL
@@ -454,16 +455,16 @@ public final class NodeStore {
   }
 
   /**
-   * Stores what became of a node. Fails with {@link Moved} when an operator made another of it
-   * meanwhile. A newly found lost grant takes the row's own count of retries, because a retry that
-   * is stored and not read yet was not for this grant.
+   * Stores what became of a node. Fails with {@link NodeMovedException} when an operator made
+   * another of it meanwhile. A newly found lost grant takes the row's own count of retries, because
+   * a retry that is stored and not read yet was not for this grant.
    */
   Future<Void> update(Node node, Lease lease) {
     return database.commit(
         List.of(
             lease.fence(),
             Statement.guarded(
-                Moved::new,
+                NodeMovedException::new,
                 """
                 UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
                 unclean_after = ?, failure = ?, baseline = ?, reimage_of = ?, reimage_retry = ?,
@@ -491,8 +492,8 @@ public final class NodeStore {
 
   /**
    * Pins the key of a node's new image and records the handover, in a commit that makes the node
-   * free. It fails with {@link Moved} if an operator made another of the node meanwhile, or if the
-   * key is another node's.
+   * free. It fails with {@link NodeMovedException} if an operator made another of the node
+   * meanwhile, or if the key is another node's.
    *
    * @param before the node as it needed the image
    * @param handover with the key that is replaced
@@ -501,7 +502,7 @@ public final class NodeStore {
     Reimage reimage = Objects.requireNonNull(before.reimage());
     return List.of(
         Statement.guarded(
-            Moved::new,
+            NodeMovedException::new,
             """
             UPDATE node SET host_key = ?, baseline = ?, usable_after = ?, quarantined_at = ?,
             unclean_after = ?, failure = ?, reimage_of = NULL, reimage_retry = NULL,
@@ -604,8 +605,9 @@ public final class NodeStore {
   }
 
   /**
-   * Retires a node that nobody holds. Fails with {@link Moved} when it is retired already or a
-   * cluster holds it. The second is checked once the row is locked, because a grant locks it first.
+   * Retires a node that nobody holds. Fails with {@link NodeMovedException} when it is retired
+   * already or a cluster holds it. The second is checked once the row is locked, because a grant
+   * locks it first.
    */
   Future<Void> retire(String pool, String nodeId, AuditRow audit) {
     return commit(
@@ -613,7 +615,7 @@ public final class NodeStore {
         audit,
         retired(pool, nodeId, audit.atMillis()),
         Statement.guarded(
-            Moved::new,
+            NodeMovedException::new,
             """
             UPDATE node SET cordoned = cordoned WHERE node_id = ? AND NOT EXISTS
             (SELECT 1 FROM allocation a WHERE a.node_id = ? AND a.gone_at IS NULL)\
@@ -622,10 +624,12 @@ public final class NodeStore {
             nodeId));
   }
 
-  /** A node's row once it is retired; its address is free. Fails with {@link Moved}. */
+  /**
+   * A node's row once it is retired; its address is free. Fails with {@link NodeMovedException}.
+   */
   static Statement retired(String pool, String nodeId, long nowMillis) {
     return set(
-        Moved::new,
+        NodeMovedException::new,
         pool,
         nodeId,
         "retired_at = ?, retired_ip = public_ip, public_ip = 'retired ' || node_id, cordoned = ?",
@@ -633,12 +637,12 @@ public final class NodeStore {
         true);
   }
 
-  /** A node's row once an operator has cleaned it. Fails with {@link Moved}. */
+  /** A node's row once an operator has cleaned it. Fails with {@link NodeMovedException}. */
   static Statement cleaned(String pool, String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
-        ? set(Moved::new, pool, nodeId, FORGIVEN + ", " + ANOTHER)
+        ? set(NodeMovedException::new, pool, nodeId, FORGIVEN + ", " + ANOTHER)
         : set(
-            Moved::new,
+            NodeMovedException::new,
             pool,
             nodeId,
             "quarantined_at = COALESCE(quarantined_at, ?), failures = 0, unclean_after = NULL, "
@@ -649,12 +653,12 @@ public final class NodeStore {
 
   /**
    * Stores in which {@linkplain Database#lineage history} a node is granted. Fails a grant's commit
-   * with {@link Moved} when the node was retired meanwhile, also when another machine was added by
-   * its id to another pool.
+   * with {@link NodeMovedException} when the node was retired meanwhile, also when another machine
+   * was added by its id to another pool.
    */
   static Statement granted(String pool, String nodeId, String lineage) {
     return Statement.guarded(
-        Moved::new,
+        NodeMovedException::new,
         """
         UPDATE node SET lineage = ? WHERE node_id = ? AND pool = ? AND retired_at IS NULL
         AND cordoned = 0 AND quarantined_at IS NULL AND reimage_of IS NULL\
@@ -702,8 +706,8 @@ public final class NodeStore {
   }
 
   /** What becomes of a change to a node that is retired. */
-  static ApiError isRetired(String nodeId) {
-    return ApiError.of(
+  static ApiException isRetired(String nodeId) {
+    return ApiException.of(
             ErrorCode.CONFLICT,
             "node %s is retired; a machine may be added by its id, it itself cannot be changed",
             nodeId)

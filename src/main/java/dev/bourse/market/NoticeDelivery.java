@@ -5,7 +5,7 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.nodes.Machine;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
@@ -198,14 +198,14 @@ final class NoticeDelivery {
         .compose(
             held ->
                 stopped
-                    ? Future.failedFuture(new Lease.Lost())
+                    ? Future.failedFuture(new Lease.LeaseLostException())
                     : provider.deliverNotice(machine, allocationId, notice, kept + 1))
         .compose(
             now ->
                 now <= kept + 1
                     ? Future.succeededFuture()
                     : Future.failedFuture(
-                        NodeFailure.passing(
+                        NodeFailureException.passing(
                             "%s: the machine keeps a notice of sequence %d, above %d"
                                 .formatted(machine.nodeId(), now, kept + 1))));
   }

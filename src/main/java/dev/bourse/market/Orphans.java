@@ -1,6 +1,6 @@
 package dev.bourse.market;
 
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import io.vertx.core.Future;
 import java.util.HashMap;
 import java.util.List;
@@ -85,7 +85,7 @@ final class Orphans {
 
   /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
   private void cleanAgain(String nodeId, String mark, Throwable failure) {
-    boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
+    boolean isOther = failure instanceof NodeFailureException refused && refused.isHeldByAnother();
     if (isOther && nodes.get(nodeId) != null) {
       holdingsScan.ask(List.of(nodeId));
       cleaning.remove(nodeId);

@@ -269,7 +269,7 @@ final class Prober {
         .store(clock.millis())
         .onFailure(
             e -> {
-              if (!stopped && !(e instanceof Lease.Lost)) {
+              if (!stopped && !(e instanceof Lease.LeaseLostException)) {
                 LOG.warn(
                     "pool {}: could not store when machines were seen: {}",
                     nodes.pool(),

@@ -6,7 +6,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
@@ -52,10 +52,11 @@ public final class QuoteService {
    */
   public Future<BidQuote> readMarketQuote(
       Principal caller, String poolName, long gpus, BigDecimal price) {
-    Pool pool = clusters.findPool(poolName).orElseThrow(() -> ApiError.notFound("pool", poolName));
+    Pool pool =
+        clusters.findPool(poolName).orElseThrow(() -> ApiException.notFound("pool", poolName));
     long ceilingCents = ceilingCents(pool, price);
     if (gpus <= 0 || gpus > MAX_GPUS || gpus % pool.gpusPerNode() != 0) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "gpus",
           gpus,
           "a multiple of gpus_per_node, which is %s, up to %s"
@@ -106,13 +107,13 @@ public final class QuoteService {
 
   private static long ceilingCents(Pool pool, BigDecimal price) {
     if (!Price.isWholeCents(price)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.PRICE_PRECISION,
           "price: %s has more than two decimals; expected whole cents",
           Text.shown(price.toPlainString()));
     }
     if (price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
               "price %s is above the highest accepted, %s",
               Text.shown(price.toPlainString()),

@@ -3,7 +3,7 @@ package dev.bourse.market;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.MachineTerms;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import java.util.List;
@@ -92,7 +92,7 @@ final class Reassignment {
 
   /**
    * Takes a machine back from the allocation it is marked for, if that is gone. Fails as
-   * {@linkplain NodeFailure#isUnfit() unfit} if the store does not know the allocation.
+   * {@linkplain NodeFailureException#isUnfit() unfit} if the store does not know the allocation.
    *
    * @return whether it was gone; else the machine is left as it is
    */
@@ -129,7 +129,8 @@ final class Reassignment {
                           found.isEmpty()
                               ? Future.succeededFuture(true)
                               : Future.failedFuture(
-                                  NodeFailure.heldByAnother("it holds allocation " + found.get())));
+                                  NodeFailureException.heldByAnother(
+                                      "it holds allocation " + found.get())));
             });
   }
 
@@ -145,8 +146,8 @@ final class Reassignment {
    * @param why with a place for the allocation
    */
   private <T> Future<T> leave(String nodeId, String allocationId, String why) {
-    NodeFailure unfit =
-        NodeFailure.unfit(
+    NodeFailureException unfit =
+        NodeFailureException.unfit(
             (why
                     + ": its tenant may use it, and nothing was wiped. Retry the node to have it"
                     + " wiped")
@@ -155,10 +156,10 @@ final class Reassignment {
   }
 
   /**
-   * Fails as {@linkplain NodeFailure#isUnfit() unfit} if a machine is marked for an allocation that
-   * the store does not know, unless an operator allowed to wipe it. A machine that names no
-   * allocation passes unless it was left before, because its tenant may keep it from answering. It
-   * does not pass either if the database may have lost its tenant's grant.
+   * Fails as {@linkplain NodeFailureException#isUnfit() unfit} if a machine is marked for an
+   * allocation that the store does not know, unless an operator allowed to wipe it. A machine that
+   * names no allocation passes unless it was left before, because its tenant may keep it from
+   * answering. It does not pass either if the database may have lost its tenant's grant.
    *
    * @param allocationId the allocation that the store has for it
    */
@@ -220,7 +221,7 @@ final class Reassignment {
    * is reimaged has another host key afterwards, so the call does not wait for that.
    */
   private Future<Void> clearOther(Machine machine, Throwable failure) {
-    if (!(failure instanceof NodeFailure refused && refused.isHeldByAnother())
+    if (!(failure instanceof NodeFailureException refused && refused.isHeldByAnother())
         || handovers.isReimaged(machine.nodeId())) {
       return Future.failedFuture(failure);
     }
@@ -238,7 +239,7 @@ final class Reassignment {
         .map(
             holdings -> {
               if (holdings.isEmpty()) {
-                throw NodeFailure.passing("what it holds is not known");
+                throw NodeFailureException.passing("what it holds is not known");
               }
               return Optional.ofNullable(holdings.get(0).allocationId());
             });

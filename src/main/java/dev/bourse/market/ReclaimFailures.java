@@ -1,6 +1,6 @@
 package dev.bourse.market;
 
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HashMap;
@@ -37,7 +37,7 @@ final class ReclaimFailures {
     if (stopped || !speaksAgainstTheMachine(cause)) {
       return Future.succeededFuture();
     }
-    boolean isUnfit = cause instanceof NodeFailure failure && failure.isUnfit();
+    boolean isUnfit = cause instanceof NodeFailureException failure && failure.isUnfit();
     int failures = inARow.merge(work, isUnfit ? MEANING_QUARANTINE : 1, Integer::sum);
     Node node = nodes.get(nodeId);
     return node == null || failures < MEANING_QUARANTINE
@@ -66,6 +66,6 @@ final class ReclaimFailures {
 
   /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
   static boolean speaksAgainstTheMachine(Throwable cause) {
-    return cause instanceof NodeFailure && !WorkPool.isBusy(cause);
+    return cause instanceof NodeFailureException && !WorkPool.isBusy(cause);
   }
 }

@@ -3,7 +3,7 @@ package dev.bourse.market;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Examination;
 import dev.bourse.nodes.Machine;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.ReimageOrder;
 import dev.bourse.store.Statement;
@@ -122,7 +122,7 @@ final class Reimaging {
    */
   Future<Void> run(String nodeId, String allocationId, Ending ending) {
     if (!running.add(nodeId)) {
-      return Future.failedFuture(NodeFailure.busy(nodeId + " is being reimaged"));
+      return Future.failedFuture(NodeFailureException.busy(nodeId + " is being reimaged"));
     }
     return Future.succeededFuture()
         .compose(go -> step(nodeId, allocationId, ending))
@@ -132,7 +132,8 @@ final class Reimaging {
   private Future<Void> step(String nodeId, String allocationId, Ending ending) {
     Node node = nodes.get(nodeId);
     if (node == null || stopped) {
-      return Future.failedFuture(NodeFailure.busy(nodeId + " is no longer this process's"));
+      return Future.failedFuture(
+          NodeFailureException.busy(nodeId + " is no longer this process's"));
     }
     return switch (Reimage.next(node, allocationId, env.now())) {
       case BEGIN ->
@@ -150,12 +151,13 @@ final class Reimaging {
       case VISIT -> confirm(node).compose(confirmed -> visit(confirmed, ending));
       case GIVE_UP ->
           Future.failedFuture(
-              NodeFailure.unfit(
+              NodeFailureException.unfit(
                   "%s: the machine had no new image after %d ms"
                       .formatted(nodeId, timeoutMillis())));
       case WAIT ->
           Future.failedFuture(
-              NodeFailure.lasting(nodeId + ": the reimage failed and waits for an operator"));
+              NodeFailureException.lasting(
+                  nodeId + ": the reimage failed and waits for an operator"));
     };
   }
 
@@ -177,8 +179,8 @@ final class Reimaging {
               if (isCovered) {
                 return Future.succeededFuture();
               }
-              NodeFailure unfit =
-                  NodeFailure.unfit(
+              NodeFailureException unfit =
+                  NodeFailureException.unfit(
                       nodeId
                           + ": the database may have lost commits since this reimage began, as in"
                           + " a fail-over. The machine may have its new image and a tenant by now,"
@@ -194,7 +196,7 @@ final class Reimaging {
     Node now = nodes.get(node.nodeId());
     return stopped || now == null || !Objects.equals(node.reimage(), now.reimage())
         ? Future.failedFuture(
-            NodeFailure.busy(node.nodeId() + ": an operator changed the node meanwhile"))
+            NodeFailureException.busy(node.nodeId() + ": an operator changed the node meanwhile"))
         : Future.succeededFuture(now);
   }
 
@@ -230,7 +232,7 @@ final class Reimaging {
             isKnown ->
                 isKnown
                     ? Future.failedFuture(
-                        NodeFailure.unfit(
+                        NodeFailureException.unfit(
                             node.nodeId()
                                 + ": the new image has a host key that is or was pinned before,"
                                 + " which a tenant may have copied"))
@@ -241,11 +243,11 @@ final class Reimaging {
   private Future<Examination> examine(
       Node node, Machine fresh, long until, @Nullable Throwable last) {
     if (stopped) {
-      return Future.failedFuture(NodeFailure.busy("another process has the pool's lease"));
+      return Future.failedFuture(NodeFailureException.busy("another process has the pool's lease"));
     }
     if (env.nanoTime().getAsLong() >= until) {
       return Future.failedFuture(
-          NodeFailure.unfit(
+          NodeFailureException.unfit(
               "%s: the machine did not answer with the host key of its new image in time: %s"
                   .formatted(node.nodeId(), last == null ? "not visited" : last.getMessage())));
     }
@@ -265,20 +267,20 @@ final class Reimaging {
     String nodeId = node.nodeId();
     if (examination.holding().allocationId() != null) {
       return Future.failedFuture(
-          NodeFailure.unfit(
+          NodeFailureException.unfit(
               "%s: the machine has the mark of allocation %s, so it has no new image"
                   .formatted(nodeId, examination.holding().allocationId())));
     }
     if (examination.health().isFaulty()) {
       return Future.failedFuture(
-          NodeFailure.unfit(
+          NodeFailureException.unfit(
               "%s: the machine with its new image failed its checks: %s"
                   .formatted(nodeId, String.join("; ", examination.health().reasons()))));
     }
     Node now = nodes.get(nodeId);
     if (stopped || now == null || !Objects.equals(node.reimage(), now.reimage())) {
       return Future.failedFuture(
-          NodeFailure.busy(nodeId + ": an operator changed the node meanwhile"));
+          NodeFailureException.busy(nodeId + ": an operator changed the node meanwhile"));
     }
     Reimage reimage = Objects.requireNonNull(now.reimage());
     Machine fresh = now.machine().reimaged(key);

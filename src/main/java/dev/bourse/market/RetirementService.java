@@ -8,7 +8,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Command;
 import dev.bourse.capacity.OperatorCommands;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.nodes.Machine;
@@ -92,7 +92,7 @@ public final class RetirementService {
     NodeStore.Holder holder = stored.holder();
     if (holder == null || !holder.cluster().equals(cluster.orElse(holder.cluster()))) {
       String instead = holder == null ? "nobody holds it" : holder.cluster() + " holds it";
-      throw ApiError.of(
+      throw ApiException.of(
               ErrorCode.CONFLICT,
               "node %s is not granted%s: %s",
               nodeId,
@@ -133,7 +133,8 @@ public final class RetirementService {
     NodeStore.Holder holder = stored.holder();
     if (holder == null || holder.state() != Allocation.State.RECLAIMING) {
       String instead = holder == null ? "nobody holds it" : holder.cluster() + " holds it";
-      throw ApiError.of(ErrorCode.CONFLICT, "node %s is not being reclaimed: %s", nodeId, instead)
+      throw ApiException.of(
+              ErrorCode.CONFLICT, "node %s is not being reclaimed: %s", nodeId, instead)
           .with("reason", "wrong-status");
     }
     String detail = "back_to_market=" + backToMarket + " " + told(holder);
@@ -148,7 +149,8 @@ public final class RetirementService {
   }
 
   /**
-   * In one commit with the statements; fails with {@link NodeStore.Moved} when it is over already.
+   * In one commit with the statements; fails with {@link NodeStore.NodeMovedException} when it is
+   * over already.
    */
   private Future<Void> end(
       String pool, NodeStore.Holder holder, String why, List<Statement> statements) {
@@ -163,8 +165,8 @@ public final class RetirementService {
         .recover(
             e ->
                 Future.failedFuture(
-                    e instanceof ApiError refused && refused.code() == ErrorCode.NOT_FOUND
-                        ? new NodeStore.Moved()
+                    e instanceof ApiException refused && refused.code() == ErrorCode.NOT_FOUND
+                        ? new NodeStore.NodeMovedException()
                         : e));
   }
 
@@ -187,13 +189,13 @@ public final class RetirementService {
             })
         .recover(
             e -> {
-              if (!(e instanceof NodeStore.Moved)) {
+              if (!(e instanceof NodeStore.NodeMovedException)) {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
                   ? untilItHolds(operator, nodeId, triesLeft - 1, change)
                   : Future.failedFuture(
-                      ApiError.retryLater(
+                      ApiException.retryLater(
                           ErrorCode.OVERLOADED,
                           "the market keeps moving node " + nodeId + "; nothing was changed",
                           1_000));

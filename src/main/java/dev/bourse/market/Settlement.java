@@ -51,8 +51,8 @@ final class Settlement {
 
   /**
    * Stores and publishes the prices, then changes the clusters, so that no node is granted before
-   * its price is stored. Fails with {@link Lease.Lost} if the lease is lost; a cluster that refuses
-   * keeps its state.
+   * its price is stored. Fails with {@link Lease.LeaseLostException} if the lease is lost; a
+   * cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
     return storePrice(outcome.clearing(), tickMillis)
@@ -89,7 +89,7 @@ final class Settlement {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (e instanceof Lease.Lost) {
+              if (e instanceof Lease.LeaseLostException) {
                 isLeaseLost = true;
                 return Future.failedFuture(e);
               }

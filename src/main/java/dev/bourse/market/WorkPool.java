@@ -1,6 +1,6 @@
 package dev.bourse.market;
 
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.HashMap;
@@ -100,7 +100,7 @@ final class WorkPool {
 
   /** Whether a machine was not even asked: that is no try, and did not fail. */
   static boolean isBusy(Throwable failure) {
-    return failure instanceof NodeFailure node && node.isBusy();
+    return failure instanceof NodeFailureException node && node.isBusy();
   }
 
   private void release(String id, Runnable look) {

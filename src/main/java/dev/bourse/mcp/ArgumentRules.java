@@ -1,6 +1,6 @@
 package dev.bourse.mcp;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -20,7 +20,8 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
   /**
    * Rejects arguments that would be ignored.
    *
-   * @throws ApiError {@code bad-request} naming an argument that is not permitted with the choice
+   * @throws ApiException {@code bad-request} naming an argument that is not permitted with the
+   *     choice
    */
   void check(JsonObject arguments) {
     String chosen = arguments.getString(choice);
@@ -28,7 +29,7 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
     taken.addAll(of.getOrDefault(chosen, Set.of()));
     for (String field : arguments.fieldNames()) {
       if (!field.equals(choice) && !taken.contains(field)) {
-        throw ApiError.of(
+        throw ApiException.of(
             ErrorCode.BAD_REQUEST,
             "%s does not go with %s %s, which takes %s",
             field,
@@ -42,11 +43,11 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
   /**
    * Requires an argument that the choice needs.
    *
-   * @throws ApiError {@code bad-request} when it is missing
+   * @throws ApiException {@code bad-request} when it is missing
    */
   void require(JsonObject arguments, String field) {
     if (arguments.getValue(field) == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "%s is missing; %s %s needs it",
           field,

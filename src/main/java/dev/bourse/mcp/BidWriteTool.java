@@ -11,7 +11,7 @@ import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.k8s.K8sService;
@@ -150,7 +150,7 @@ public final class BidWriteTool implements Tool {
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
-            .put("refusal", named.refusal().map(ApiError::fields).orElse(null));
+            .put("refusal", named.refusal().map(ApiException::fields).orElse(null));
     return state(
         named.refusal().isPresent()
             ? json.putNull("confirm_token").putNull("expires_at")
@@ -237,7 +237,7 @@ public final class BidWriteTool implements Tool {
   /** Kubernetes clusters have no swaps, because their nodes have no public IPs to name them by. */
   private static String node(JsonObject arguments) {
     if (ClusterKind.of(arguments) == ClusterKind.K8S) {
-      throw ApiError.badField("kind", ClusterKind.K8S.label(), "vm, for action swap");
+      throw ApiException.badField("kind", ClusterKind.K8S.label(), "vm, for action swap");
     }
     return SWAP_FIELDS.text(arguments, "node");
   }

@@ -3,7 +3,7 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.CapacityService;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.events.ChangeWaits;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
@@ -70,7 +70,7 @@ public final class CapacityReadTool implements Tool {
       return call(caller, arguments);
     }
     if (ClusterKind.of(arguments) == ClusterKind.K8S) {
-      throw ApiError.badField("kind", ClusterKind.K8S.label(), "vm, for action wait");
+      throw ApiException.badField("kind", ClusterKind.K8S.label(), "vm, for action wait");
     }
     return waits
         .next(

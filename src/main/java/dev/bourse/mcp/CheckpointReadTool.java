@@ -4,7 +4,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointView;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -43,7 +43,7 @@ public final class CheckpointReadTool implements Tool {
   private static String required(JsonObject arguments, String field) {
     String value = arguments.getString(field);
     if (value == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           field + " is missing; action " + arguments.getString("action") + " needs it");
     }

@@ -1,7 +1,7 @@
 package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.store.Statement;
@@ -111,7 +111,7 @@ public final class ConfirmTokens {
   Future<Confirmation> check(Principal caller, String tool, JsonObject arguments) {
     String token = arguments.getString("confirm_token");
     if (token == null) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           "confirm_token is missing; expected the one that phase preview gave");
     }
@@ -166,13 +166,13 @@ public final class ConfirmTokens {
     return store.spend(use(confirmation));
   }
 
-  private static ApiError used() {
+  private static ApiException used() {
     return refused(
         "confirm-used",
         "confirm_token was used before, and a token allows one write; preview again for another");
   }
 
-  private static ApiError refused(String reason, String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
+  private static ApiException refused(String reason, String detail) {
+    return ApiException.of(ErrorCode.CONFLICT, detail).with("reason", reason);
   }
 }

@@ -2,7 +2,7 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
@@ -44,7 +44,7 @@ public final class GridApiTool implements Tool {
   }
 
   /** The refusal of a path, which names the tool for it or the paths offered here. */
-  private ApiError notOffered(String path) {
+  private ApiException notOffered(String path) {
     String instead =
         ELSEWHERE.entrySet().stream()
             .filter(other -> path.startsWith(other.getKey()))
@@ -56,7 +56,7 @@ public final class GridApiTool implements Tool {
                         + grid.list().stream()
                             .map(line -> line.substring(0, line.indexOf(": ")))
                             .collect(Collectors.joining(", ")));
-    return ApiError.of(
+    return ApiException.of(
         ErrorCode.NOT_FOUND, "%s is not offered here; %s", Text.shown(path), instead);
   }
 

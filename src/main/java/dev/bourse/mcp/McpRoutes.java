@@ -1,6 +1,6 @@
 package dev.bourse.mcp;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -54,7 +54,7 @@ public final class McpRoutes {
     Object value;
     try {
       value = StrictJson.parse(bytes);
-    } catch (ApiError notJson) {
+    } catch (ApiException notJson) {
       RpcException error = RpcException.malformed(RpcException.PARSE_ERROR, notJson.detail());
       return Future.succeededFuture(answer(error.reply(null)));
     }

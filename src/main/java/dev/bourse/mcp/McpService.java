@@ -1,8 +1,8 @@
 package dev.bourse.mcp;
 
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Principal;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -61,7 +61,7 @@ public final class McpService {
       HandshakeSessions sessions,
       String version,
       Function<String, Future<Void>> meeting,
-      Function<Throwable, Optional<ApiError>> translation) {
+      Function<Throwable, Optional<ApiException>> translation) {
     this.tools = new ToolRegistry(tools, reference, meeting, translation);
     this.resources = new Resources(reference);
     this.sessions = sessions;
@@ -70,7 +70,8 @@ public final class McpService {
 
   /**
    * Answers a message. Fails or throws with an {@link RpcException} when the message is not
-   * acceptable, with {@link InsufficientScope} when the caller's token does not permit a tool.
+   * acceptable, with {@link InsufficientScopeException} when the caller's token does not permit a
+   * tool.
    *
    * @param ifGone accepts an action to run if the client disconnects before the answer
    */
@@ -176,7 +177,7 @@ public final class McpService {
         .recover(
             e ->
                 Future.failedFuture(
-                    e instanceof RpcException || e instanceof InsufficientScope
+                    e instanceof RpcException || e instanceof InsufficientScopeException
                         ? e
                         : RpcException.internal(tools.refusalOf(e, message.method()))));
   }

@@ -1,6 +1,6 @@
 package dev.bourse.mcp;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -33,7 +33,7 @@ public final class McpStore {
    *
    * @param used makes the failure of the commit when it was used before
    */
-  Statement use(String nonce, long expiresAtMillis, Supplier<ApiError> used) {
+  Statement use(String nonce, long expiresAtMillis, Supplier<ApiException> used) {
     return Statement.guarded(
         used,
         "INSERT INTO confirm_used (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -1,6 +1,6 @@
 package dev.bourse.mcp;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -80,7 +80,7 @@ final class RpcException extends RuntimeException {
   }
 
   /** A refusal by the service outside of a tool. */
-  static RpcException internal(ApiError refusal) {
+  static RpcException internal(ApiException refusal) {
     return new RpcException(INTERNAL, OK, refusal.detail(), new JsonObject(refusal.fields()));
   }
 

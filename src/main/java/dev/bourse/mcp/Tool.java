@@ -23,15 +23,16 @@ public interface Tool {
   /**
    * The scope the caller needs for a call with these arguments; empty if none.
    *
-   * @throws dev.bourse.core.ApiError when the arguments alone show that the call would be refused
+   * @throws dev.bourse.core.ApiException when the arguments alone show that the call would be
+   *     refused
    */
   Optional<Scope> scope(JsonObject arguments);
 
   /**
    * Executes a call. The arguments match the tool's schema, and the caller has the scope.
    *
-   * <p>Returns a JSON object, encoded. Fails or throws with an {@link dev.bourse.core.ApiError},
-   * like the HTTP API.
+   * <p>Returns a JSON object, encoded. Fails or throws with an {@link
+   * dev.bourse.core.ApiException}, like the HTTP API.
    */
   Future<Buffer> call(Principal caller, JsonObject arguments);
 

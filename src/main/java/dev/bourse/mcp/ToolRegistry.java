@@ -1,9 +1,9 @@
 package dev.bourse.mcp;
 
-import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.InsufficientScopeException;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
@@ -39,7 +39,7 @@ final class ToolRegistry {
 
   private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
   private final JsonArray definitions = new JsonArray();
-  private final Function<Throwable, Optional<ApiError>> translation;
+  private final Function<Throwable, Optional<ApiException>> translation;
   private final Function<String, Future<Void>> meeting;
 
   /**
@@ -51,7 +51,7 @@ final class ToolRegistry {
       List<Tool> tools,
       ServiceDescription reference,
       Function<String, Future<Void>> meeting,
-      Function<Throwable, Optional<ApiError>> translation) {
+      Function<Throwable, Optional<ApiException>> translation) {
     this.meeting = meeting;
     this.translation = translation;
     for (Tool tool : tools) {
@@ -117,7 +117,7 @@ final class ToolRegistry {
    * Executes a call; returns a result both for success and for a refusal by the tool.
    *
    * <p>Fails with an {@link RpcException} when there is no such tool, with {@link
-   * InsufficientScope} when the caller's token does not permit it.
+   * InsufficientScopeException} when the caller's token does not permit it.
    */
   Future<Result> call(Principal caller, Message message, Consumer<Runnable> ifGone) {
     String name = message.text("name");
@@ -138,7 +138,7 @@ final class ToolRegistry {
       entry.check().accept(arguments);
       Optional<Scope> scope = entry.tool().scope(arguments);
       if (scope.isPresent()) {
-        InsufficientScope.require(caller, scope.get());
+        InsufficientScopeException.require(caller, scope.get());
       }
       Future<Void> met =
           arguments.getValue(CLUSTER) instanceof String cluster
@@ -147,7 +147,7 @@ final class ToolRegistry {
       return met.compose(ready -> entry.tool().call(caller, arguments, ifGone))
           .map(answer -> new Result(answer, false, Optional.empty()))
           .recover(e -> Future.succeededFuture(refusal(name, e)));
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return Future.succeededFuture(refusal(name, refused));
     }
   }
@@ -158,14 +158,14 @@ final class ToolRegistry {
   }
 
   /** The failure in the form for clients, without internal details. */
-  ApiError refusalOf(Throwable failure, String what) {
-    if (failure instanceof ApiError refused) {
+  ApiException refusalOf(Throwable failure, String what) {
+    if (failure instanceof ApiException refused) {
       return refused;
     }
-    Optional<ApiError> translated = translation.apply(failure);
+    Optional<ApiException> translated = translation.apply(failure);
     if (translated.isEmpty()) {
       LOG.error("{} failed", what, failure);
     }
-    return translated.orElseGet(() -> ApiError.of(ErrorCode.INTERNAL, "the service failed"));
+    return translated.orElseGet(() -> ApiException.of(ErrorCode.INTERNAL, "the service failed"));
   }
 }

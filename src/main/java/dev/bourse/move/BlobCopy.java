@@ -62,8 +62,8 @@ final class BlobCopy {
 
   /**
    * Copies and publishes the blob. Fails with {@link DamagedBlobException}, with {@link
-   * CopyStoppedException}, with {@link dev.bourse.blob.BlobGone} if it does not exist, and like the
-   * stores.
+   * CopyStoppedException}, with {@link dev.bourse.blob.BlobNotFoundException} if it does not exist,
+   * and like the stores.
    *
    * @param isStopped checked before each piece
    */

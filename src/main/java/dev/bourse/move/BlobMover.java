@@ -1,9 +1,9 @@
 package dev.bourse.move;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.checkpoint.StoredBlobs;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.BoundedWork;
 import io.vertx.core.Future;
@@ -88,12 +88,12 @@ public final class BlobMover {
   /**
    * Starts a move of everything, or continues a running one.
    *
-   * @throws ApiError {@code conflict} if these are not the stores of the settings
+   * @throws ApiException {@code conflict} if these are not the stores of the settings
    */
   public Future<MoveStore.Asked> ask(String fromName, String toName, long nowMillis) {
     String formerName = from.map(Place::name).orElse("none");
     if (from.isEmpty() || !isSame(formerName, fromName) || !isSame(to.name(), toName)) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.CONFLICT,
           """
           checkpoints.former-store is %s and checkpoints.store is %s; files move from the former \
@@ -336,7 +336,8 @@ public final class BlobMover {
     if (cause instanceof MoveStore.ClaimLostException) {
       return Future.failedFuture(cause);
     }
-    if (!(cause instanceof BlobGone) && !(cause instanceof BlobCopy.DamagedBlobException)) {
+    if (!(cause instanceof BlobNotFoundException)
+        && !(cause instanceof BlobCopy.DamagedBlobException)) {
       // A store is down or full, or this process is stopping: the next walk retries.
       left++;
       waiting++;
@@ -357,7 +358,7 @@ public final class BlobMover {
                 return store.drop(claim);
               }
               String detail =
-                  cause instanceof BlobGone
+                  cause instanceof BlobNotFoundException
                       ? "the former store has no such blob"
                       : String.valueOf(cause.getMessage());
               left++;

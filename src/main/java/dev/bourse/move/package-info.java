@@ -1,10 +1,10 @@
 /**
  * Moves all stored files from one blob store to another while the service runs.
  *
- * <p>The service reads both stores, the new one first ({@link dev.bourse.blob.TwoStores}). So a
- * blob switches over with the one commit that publishes it in the new store, and no reference to it
- * changes. {@link dev.bourse.move.BlobMover} copies blob after blob through an upload of the new
- * store, which survives the process and is continued; its digest is compared before it is
+ * <p>The service reads both stores, the new one first ({@link dev.bourse.blob.FallbackBlobStore}).
+ * So a blob switches over with the one commit that publishes it in the new store, and no reference
+ * to it changes. {@link dev.bourse.move.BlobMover} copies blob after blob through an upload of the
+ * new store, which survives the process and is continued; its digest is compared before it is
  * published. The former store's copy is deleted only after that, with the same delay as replaced
  * bytes.
  *

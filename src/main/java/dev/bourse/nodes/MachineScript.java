@@ -256,33 +256,38 @@ record MachineScript(String command, String input, int patienceSeconds) {
    *
    * @param printed the error output of the machine, in one line
    */
-  static NodeFailure failure(SshConfig config, String call, int status, String printed) {
+  static NodeFailureException failure(SshConfig config, String call, int status, String printed) {
     return switch (status) {
       case HOLDS_ANOTHER ->
-          NodeFailure.heldByAnother(
+          NodeFailureException.heldByAnother(
               call + ": the machine holds another allocation, or was taken back from this one");
-      case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed: " + printed);
+      case PREPARE_FAILED ->
+          NodeFailureException.lasting(call + ": the prepare command failed: " + printed);
       case END_SESSIONS_FAILED ->
-          NodeFailure.lasting(call + ": the tenant's sessions were not ended: " + printed);
-      case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed: " + printed);
-      case AT_WORK -> NodeFailure.busy(call + ": " + printed);
+          NodeFailureException.lasting(call + ": the tenant's sessions were not ended: " + printed);
+      case WIPE_FAILED ->
+          NodeFailureException.lasting(call + ": the wipe command failed: " + printed);
+      case AT_WORK -> NodeFailureException.busy(call + ": " + printed);
       case KEYS_CUT_SHORT ->
-          NodeFailure.passing(call + ": the machine received only a part of the keys");
+          NodeFailureException.passing(call + ": the machine received only a part of the keys");
       case OUT_OF_TIME ->
-          NodeFailure.lasting(
+          NodeFailureException.lasting(
               "%s: the commands did not end within %d ms and were stopped"
                   .formatted(call, config.commandTimeoutMillis()));
-      case NOT_FIT -> NodeFailure.unfit(call + ": the machine is not fit for a tenant: " + printed);
+      case NOT_FIT ->
+          NodeFailureException.unfit(call + ": the machine is not fit for a tenant: " + printed);
       case LEFT_BEHIND ->
-          NodeFailure.lasting(call + ": the tenant's leftovers could not be removed: " + printed);
+          NodeFailureException.lasting(
+              call + ": the tenant's leftovers could not be removed: " + printed);
       case FAULTY ->
-          NodeFailure.unfit(call + ": the machine failed its hardware check: " + printed);
+          NodeFailureException.unfit(call + ": the machine failed its hardware check: " + printed);
       case CHANGED ->
-          NodeFailure.unfit(call + ": the machine is not as it was accepted: " + printed);
+          NodeFailureException.unfit(call + ": the machine is not as it was accepted: " + printed);
       case SUSPECT ->
-          NodeFailure.lasting(call + ": the machine failed its hardware check: " + printed);
-      case CHANGED_SINCE -> NodeFailure.unfit(call + ": " + printed);
-      default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
+          NodeFailureException.lasting(
+              call + ": the machine failed its hardware check: " + printed);
+      case CHANGED_SINCE -> NodeFailureException.unfit(call + ": " + printed);
+      default -> NodeFailureException.lasting(call + ": the commands ended with status " + status);
     };
   }
 

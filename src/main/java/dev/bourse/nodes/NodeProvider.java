@@ -9,7 +9,8 @@ import java.util.OptionalLong;
 /**
  * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
  * changes nothing more; every call ends within the provider's own time-out. Failures are {@link
- * NodeFailure}s, and tell when a machine {@linkplain NodeFailure#isHeldByAnother() is another's}.
+ * NodeFailureException}s, and tell when a machine {@linkplain
+ * NodeFailureException#isHeldByAnother() is another's}.
  *
  * <p>What a call does on a machine may outlive the process that called. A call that meets such work
  * waits for its end, and when it was the very same call, learns how that ended: that somebody is at
@@ -24,8 +25,8 @@ public interface NodeProvider {
    * first, also after a provision that failed. So does the call for an allocation that a machine
    * was reclaimed from: it comes late, and lets nobody in.
    *
-   * <p>A machine whose hardware has a fault is refused with an {@linkplain NodeFailure#isUnfit()
-   * unfit} failure, before any key is installed.
+   * <p>A machine whose hardware has a fault is refused with an {@linkplain
+   * NodeFailureException#isUnfit() unfit} failure, before any key is installed.
    *
    * @param publicKeys ssh public key lines; an empty list prepares the machine without keys, and
    *     keeps the keys that an earlier call for the allocation has installed
@@ -40,7 +41,7 @@ public interface NodeProvider {
    * machine without a mark is cleaned all the same; one that is marked for another allocation is
    * left as it is and the call fails, for the call may come late and the machine be somebody else's
    * by now. If what root owns on the machine is not what was accepted, the call fails as
-   * {@linkplain NodeFailure#isUnfit() unfit} and the mark stays.
+   * {@linkplain NodeFailureException#isUnfit() unfit} and the mark stays.
    */
   Future<Cleaning> reclaim(Machine machine, String allocationId);
 
@@ -68,7 +69,8 @@ public interface NodeProvider {
    * unfit if the time is up.
    */
   default Future<String> reimage(Machine machine, ReimageOrder order) {
-    return Future.failedFuture(NodeFailure.unfit(machine.nodeId() + " cannot be reimaged"));
+    return Future.failedFuture(
+        NodeFailureException.unfit(machine.nodeId() + " cannot be reimaged"));
   }
 
   /**
@@ -116,7 +118,7 @@ public interface NodeProvider {
   Future<Void> acceptBaseline(Machine machine, String digest);
 
   /** Shows what the provider counts; once. */
-  default void show(Signals signals) {}
+  default void registerMetrics(Signals signals) {}
 
   /** Ends what is under way and frees connections. */
   Future<Void> close();

@@ -107,7 +107,7 @@ final class PinnedSsh {
   /**
    * Runs one command.
    *
-   * @throws NodeFailure when it could not be run to its end
+   * @throws NodeFailureException when it could not be run to its end
    */
   Result run(Machine machine, MachineScript script) {
     Pin pin = new Pin(machine);
@@ -124,7 +124,7 @@ final class PinnedSsh {
   /**
    * Logs in and out again.
    *
-   * @throws NodeFailure when it could not
+   * @throws NodeFailureException when it could not
    */
   void probe(Machine machine) {
     Pin pin = new Pin(machine);
@@ -148,7 +148,7 @@ final class PinnedSsh {
           .verify(config.connectTimeoutMillis(), CANCEL)
           .getSession();
     } catch (IOException e) {
-      throw NodeFailure.passing(machine.nodeId() + ": no connection: " + e.getMessage());
+      throw NodeFailureException.passing(machine.nodeId() + ": no connection: " + e.getMessage());
     }
   }
 
@@ -158,11 +158,11 @@ final class PinnedSsh {
     } catch (IOException e) {
       String why = pin.machine.nodeId() + ": no login: ";
       if (pin.mismatch != null) {
-        throw NodeFailure.lasting(why + pin.mismatch);
+        throw NodeFailureException.lasting(why + pin.mismatch);
       }
       throw isRefusal(e)
-          ? NodeFailure.lasting(why + e.getMessage())
-          : NodeFailure.passing(why + e.getMessage());
+          ? NodeFailureException.lasting(why + e.getMessage())
+          : NodeFailureException.passing(why + e.getMessage());
     }
   }
 
@@ -189,15 +189,16 @@ final class PinnedSsh {
       Set<ClientChannelEvent> events =
           channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), waitMillis);
       if (events.contains(ClientChannelEvent.TIMEOUT)) {
-        throw NodeFailure.passing(
+        throw NodeFailureException.passing(
             machine.nodeId() + ": the machine did not answer within " + waitMillis + " ms");
       }
       status = channel.getExitStatus();
     } catch (IOException e) {
-      throw NodeFailure.passing(machine.nodeId() + ": connection lost: " + e.getMessage());
+      throw NodeFailureException.passing(machine.nodeId() + ": connection lost: " + e.getMessage());
     }
     if (status == null) {
-      throw NodeFailure.passing(machine.nodeId() + ": connection lost before the commands ended");
+      throw NodeFailureException.passing(
+          machine.nodeId() + ": connection lost before the commands ended");
     }
     return new Result(status, output.text(), errors.text());
   }
@@ -239,14 +240,15 @@ final class PinnedSsh {
       this.machine = machine;
       String line = machine.hostKey();
       if (line == null) {
-        throw NodeFailure.lasting(machine.nodeId() + ": no host key is pinned in the inventory");
+        throw NodeFailureException.lasting(
+            machine.nodeId() + ": no host key is pinned in the inventory");
       }
       try {
         PublicKeyEntry entry = PublicKeyEntry.parsePublicKeyEntry(line.strip());
         type = entry.getKeyType();
         expected = entry.resolvePublicKey(null, null, null);
       } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-        throw NodeFailure.lasting(
+        throw NodeFailureException.lasting(
             machine.nodeId() + ": the pinned host key cannot be read: " + e.getMessage());
       }
     }

@@ -41,7 +41,7 @@ final class ReimageCommand {
    * Runs the command until it ends, its time is up or nobody wants it any more. Blocks.
    *
    * @return the machine's new host key, {@code type base64}
-   * @throws NodeFailure with what the command printed if it gave no key
+   * @throws NodeFailureException with what the command printed if it gave no key
    */
   String run(Machine machine, ReimageOrder order) {
     String call = machine.nodeId() + ": reimage";
@@ -54,10 +54,11 @@ final class ReimageCommand {
         output.read();
         errors.read();
         if (!order.isWanted().getAsBoolean()) {
-          throw NodeFailure.busy(call + ": another process has taken over, or this one ends");
+          throw NodeFailureException.busy(
+              call + ": another process has taken over, or this one ends");
         }
         if (System.nanoTime() >= deadline) {
-          throw NodeFailure.unfit(
+          throw NodeFailureException.unfit(
               "%s: the command did not end in time and was stopped%s"
                   .formatted(call, printed(errors, output)));
         }
@@ -67,14 +68,15 @@ final class ReimageCommand {
       errors.read();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw NodeFailure.busy(call + ": this process ends");
+      throw NodeFailureException.busy(call + ": this process ends");
     } catch (IOException e) {
-      throw NodeFailure.lasting(call + ": the command's output cannot be read: " + e.getMessage());
+      throw NodeFailureException.lasting(
+          call + ": the command's output cannot be read: " + e.getMessage());
     } finally {
       end(process);
     }
     if (process.exitValue() != 0) {
-      throw NodeFailure.lasting(
+      throw NodeFailureException.lasting(
           "%s: the command ended with status %d%s"
               .formatted(call, process.exitValue(), printed(errors, output)));
     }
@@ -96,7 +98,8 @@ final class ReimageCommand {
     try {
       return builder.start();
     } catch (IOException e) {
-      throw NodeFailure.lasting(call + ": the command cannot be started: " + e.getMessage());
+      throw NodeFailureException.lasting(
+          call + ": the command cannot be started: " + e.getMessage());
     }
   }
 
@@ -110,19 +113,19 @@ final class ReimageCommand {
   /**
    * Returns the key on the last line.
    *
-   * @throws NodeFailure if there is none, or more than one
+   * @throws NodeFailureException if there is none, or more than one
    */
   static String hostKey(String call, String output) {
     List<String> lines = output.lines().map(String::strip).filter(l -> !l.isEmpty()).toList();
     List<String> keys = lines.stream().filter(line -> HOST_KEY.matcher(line).matches()).toList();
     String last = lines.isEmpty() ? "" : lines.get(lines.size() - 1);
     if (keys.size() > 1) {
-      throw NodeFailure.lasting(
+      throw NodeFailureException.lasting(
           "%s: the command printed %d host keys; print the one that the service pins"
               .formatted(call, keys.size()));
     }
     if (!HOST_KEY.matcher(last).matches()) {
-      throw NodeFailure.lasting(
+      throw NodeFailureException.lasting(
           "%s: the command's last line is not a host key such as 'ssh-ed25519 AAAA…' but '%s'"
               .formatted(call, Text.shown(last)));
     }
@@ -131,7 +134,7 @@ final class ReimageCommand {
     try {
       PublicKeyEntry.parsePublicKeyEntry(key).resolvePublicKey(null, null, null);
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-      throw NodeFailure.lasting(
+      throw NodeFailureException.lasting(
           "%s: the host key that the command printed cannot be read: %s"
               .formatted(call, e.getMessage()));
     }

@@ -73,7 +73,7 @@ public final class SimulatedNodes implements NodeProvider {
         () -> {
           requireNoOther(machine, allocationId);
           if (allocationId.equals(ended.get(machine.nodeId()))) {
-            throw NodeFailure.heldByAnother(
+            throw NodeFailureException.heldByAnother(
                 machine.nodeId() + " was taken back from allocation " + allocationId);
           }
           marks.put(machine.nodeId(), allocationId);
@@ -97,7 +97,7 @@ public final class SimulatedNodes implements NodeProvider {
   private void requireNoOther(Machine machine, String allocationId) {
     String holder = marks.get(machine.nodeId());
     if (holder != null && !holder.equals(allocationId)) {
-      throw NodeFailure.heldByAnother(machine.nodeId() + " holds allocation " + holder);
+      throw NodeFailureException.heldByAnother(machine.nodeId() + " holds allocation " + holder);
     }
   }
 
@@ -126,7 +126,7 @@ public final class SimulatedNodes implements NodeProvider {
             "notice " + machine.nodeId(),
             () -> {
               if (!allocationId.equals(marks.get(machine.nodeId()))) {
-                throw NodeFailure.heldByAnother(
+                throw NodeFailureException.heldByAnother(
                     machine.nodeId() + " does not hold allocation " + allocationId);
               }
               Told known = told.get(machine.nodeId());
@@ -141,12 +141,12 @@ public final class SimulatedNodes implements NodeProvider {
 
   @Override
   public Future<BaselineReview> reviewBaseline(Machine machine) {
-    return Future.failedFuture(NodeFailure.lasting(machine.nodeId() + " is simulated"));
+    return Future.failedFuture(NodeFailureException.lasting(machine.nodeId() + " is simulated"));
   }
 
   @Override
   public Future<Void> acceptBaseline(Machine machine, String digest) {
-    return Future.failedFuture(NodeFailure.lasting(machine.nodeId() + " is simulated"));
+    return Future.failedFuture(NodeFailureException.lasting(machine.nodeId() + " is simulated"));
   }
 
   /** A machine that exists in memory alone is always there. */
@@ -163,7 +163,8 @@ public final class SimulatedNodes implements NodeProvider {
       ended = List.copyOf(underWay);
       underWay.clear();
     }
-    ended.forEach(promise -> promise.tryFail(NodeFailure.busy("the node provider is closed")));
+    ended.forEach(
+        promise -> promise.tryFail(NodeFailureException.busy("the node provider is closed")));
     return Future.succeededFuture();
   }
 
@@ -171,7 +172,7 @@ public final class SimulatedNodes implements NodeProvider {
     Promise<Void> promise = Promise.promise();
     synchronized (this) {
       if (closed) {
-        return Future.failedFuture(NodeFailure.busy("the node provider is closed"));
+        return Future.failedFuture(NodeFailureException.busy("the node provider is closed"));
       }
       underWay.add(promise);
     }
@@ -181,17 +182,17 @@ public final class SimulatedNodes implements NodeProvider {
   }
 
   private void land(Promise<Void> promise, String call, Runnable change) {
-    @Nullable NodeFailure failure = null;
+    @Nullable NodeFailureException failure = null;
     synchronized (this) {
       if (!underWay.remove(promise)) {
         return;
       }
       try {
         if (random.nextDouble() < config.failureRate()) {
-          throw NodeFailure.passing(call + ": simulated failure");
+          throw NodeFailureException.passing(call + ": simulated failure");
         }
         change.run();
-      } catch (NodeFailure e) {
+      } catch (NodeFailureException e) {
         failure = e;
       }
     }

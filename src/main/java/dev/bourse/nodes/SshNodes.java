@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * spends its seconds waiting for a machine, so threads cost nothing that connections do not, and
  * every wait has its time-out where it stands. Between visits a call has no thread. Calls for one
  * machine take turns in the order in which they came. Futures complete on the context of the
- * caller. Failures are {@link NodeFailure}s.
+ * caller. Failures are {@link NodeFailureException}s.
  */
 public final class SshNodes implements NodeProvider {
   private static final Logger LOG = LoggerFactory.getLogger(SshNodes.class);
@@ -200,7 +200,8 @@ public final class SshNodes implements NodeProvider {
       chars += key.length();
       if (chars > MAX_KEYS_CHARS || !KEY_LINE.matcher(key).matches()) {
         return Future.failedFuture(
-            NodeFailure.lasting(call + ": not public key lines, or more than 1 MiB of them"));
+            NodeFailureException.lasting(
+                call + ": not public key lines, or more than 1 MiB of them"));
       }
     }
     return inTurn(
@@ -246,7 +247,7 @@ public final class SshNodes implements NodeProvider {
     String call = machine.nodeId() + ": reimage";
     if (!canReimage()) {
       return Future.failedFuture(
-          NodeFailure.unfit(
+          NodeFailureException.unfit(
               call
                   + ": its tenant could become root, and nodes.ssh.reimage-command is not set: set"
                   + " it, or install the machine anew, pin its new host key and end its reclaim"));
@@ -268,7 +269,7 @@ public final class SshNodes implements NodeProvider {
                       Math.max(0, leftMillis),
                       () -> !isClosed() && order.isWanted().getAsBoolean()));
           if (ReimageCommand.isSameKey(key, machine.hostKey())) {
-            throw NodeFailure.lasting(
+            throw NodeFailureException.lasting(
                 call + ": the command printed the host key that the machine had before");
           }
           return key;
@@ -299,7 +300,7 @@ public final class SshNodes implements NodeProvider {
                 answer,
                 answers.isEmpty()
                     ? Future.failedFuture(
-                        NodeFailure.passing("none of the machines asked could answer"))
+                        NodeFailureException.passing("none of the machines asked could answer"))
                     : Future.succeededFuture(List.copyOf(answers)));
     AtomicInteger open = new AtomicInteger(lanes);
     for (int i = 0; i < lanes; i++) {
@@ -338,7 +339,7 @@ public final class SshNodes implements NodeProvider {
       Machine machine, String allocationId, NodeNotice notice, long sequence) {
     String call = machine.nodeId() + ": notice";
     if (!ALLOCATION.matcher(allocationId).matches()) {
-      return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
+      return Future.failedFuture(NodeFailureException.lasting(call + ": not an allocation id"));
     }
     return once(
             noticePool,
@@ -367,7 +368,8 @@ public final class SshNodes implements NodeProvider {
           String output = ask(machine, call, () -> MachineScript.review(config, machine));
           String digest =
               baseline(output)
-                  .orElseThrow(() -> NodeFailure.lasting(call + ": the machine printed no digest"));
+                  .orElseThrow(
+                      () -> NodeFailureException.lasting(call + ": the machine printed no digest"));
           return new BaselineReview(
               digest, lines(output, MachineScript.CHANGE).map(SshNodes::logged).toList());
         });
@@ -429,10 +431,10 @@ public final class SshNodes implements NodeProvider {
       IntFunction<MachineScript> script) {
     String nodeId = machine.nodeId();
     if (!ALLOCATION.matcher(allocationId).matches()) {
-      return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
+      return Future.failedFuture(NodeFailureException.lasting(call + ": not an allocation id"));
     }
     if (!SshConfig.isNodeId(nodeId)) {
-      return Future.failedFuture(NodeFailure.lasting(call + ": not a usable node id"));
+      return Future.failedFuture(NodeFailureException.lasting(call + ": not a usable node id"));
     }
     Context context = vertx.getOrCreateContext();
     Promise<String> answer = Promise.promise();
@@ -443,7 +445,8 @@ public final class SshNodes implements NodeProvider {
         return Future.failedFuture(closedFailure());
       }
       if (underWay.size() >= config.maxConcurrent() + config.maxWaiting()) {
-        return Future.failedFuture(NodeFailure.busy(call + ": too many calls are waiting already"));
+        return Future.failedFuture(
+            NodeFailureException.busy(call + ": too many calls are waiting already"));
       }
       underWay.add(answer);
       before = lastOfMachine.getOrDefault(nodeId, Future.succeededFuture());
@@ -470,7 +473,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   private static void end(Span span, @Nullable Throwable fault) {
-    if (fault instanceof NodeFailure failure) {
+    if (fault instanceof NodeFailureException failure) {
       span.fail(failure.kind());
     } else {
       span.end(fault);
@@ -534,7 +537,7 @@ public final class SshNodes implements NodeProvider {
     private void waitFor(String who) {
       long waitedMillis = (System.nanoTime() - beganNanos) / 1_000_000;
       if (waitedMillis > 2 * config.commandTimeoutMillis() + SLACK_MILLIS) {
-        turn.fail(NodeFailure.lasting(call + ": the call has not ended in time: " + who));
+        turn.fail(NodeFailureException.lasting(call + ": the call has not ended in time: " + who));
         return;
       }
       LOG.info("{}: {}; the machine will be asked again", call, who);
@@ -543,7 +546,7 @@ public final class SshNodes implements NodeProvider {
 
     private void retry(Throwable e, int attempt) {
       boolean again =
-          e instanceof NodeFailure failure
+          e instanceof NodeFailureException failure
               && failure.isPassing()
               && attempt < config.attempts()
               && !isClosed();
@@ -580,7 +583,7 @@ public final class SshNodes implements NodeProvider {
 
   private String ask(Machine machine, String call, Supplier<MachineScript> script) {
     if (!SshConfig.isNodeId(machine.nodeId())) {
-      throw NodeFailure.lasting(call + ": not a usable node id");
+      throw NodeFailureException.lasting(call + ": not a usable node id");
     }
     return checked(call, ssh.run(machine, script.get())).output();
   }
@@ -622,10 +625,10 @@ public final class SshNodes implements NodeProvider {
             .findFirst()
             .orElseThrow(
                 () ->
-                    NodeFailure.lasting(
+                    NodeFailureException.lasting(
                         call + ": the machine did not tell which allocation it holds"));
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
-      throw NodeFailure.lasting(call + ": the mark is not an allocation id");
+      throw NodeFailureException.lasting(call + ": the mark is not an allocation id");
     }
     NodeNotice notice =
         lines(output, MachineScript.NOTICE).findFirst().flatMap(NodeNotice::parse).orElse(null);
@@ -673,19 +676,19 @@ public final class SshNodes implements NodeProvider {
           () -> {
             try {
               promise.complete(work.get());
-            } catch (NodeFailure e) {
+            } catch (NodeFailureException e) {
               promise.fail(e);
             } catch (RuntimeException | Error e) {
               // An Error, too: the machine's next turn waits for this one, however it ends.
               LOG.error("{}: unexpected", call, e);
-              promise.fail(NodeFailure.lasting(call + ": " + e));
+              promise.fail(NodeFailureException.lasting(call + ": " + e));
             }
           });
     } catch (RejectedExecutionException e) {
       promise.fail(
           isClosed()
               ? closedFailure()
-              : NodeFailure.busy(call + ": every thread for machines is busy"));
+              : NodeFailureException.busy(call + ": every thread for machines is busy"));
     }
     return promise.future();
   }
@@ -705,7 +708,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   @Override
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     signals.gauge(
         "bourse_ssh_connections",
         "Machines that are being visited over ssh, against nodes.ssh.max-concurrent.",
@@ -726,8 +729,8 @@ public final class SshNodes implements NodeProvider {
     }
   }
 
-  private static NodeFailure closedFailure() {
-    return NodeFailure.busy("the node provider is closed");
+  private static NodeFailureException closedFailure() {
+    return NodeFailureException.busy("the node provider is closed");
   }
 
   /** A machine's output as one line of a log. */

@@ -4,7 +4,7 @@
  * <p>A provider knows machines, keys and commands; it knows nothing of clusters, prices or slots.
  * All its operations can be repeated: whoever drives it calls again after a crash and the machine
  * ends in the same state. A failure says whether trying again may help, {@link
- * dev.bourse.nodes.NodeFailure}.
+ * dev.bourse.nodes.NodeFailureException}.
  *
  * <p>Work on a real machine goes on when the connection or the process that began it is gone. The
  * machine itself notes who is at work, ends what is past its time with all its processes, and keeps

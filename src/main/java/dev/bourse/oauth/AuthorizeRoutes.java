@@ -1,7 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
@@ -171,8 +171,8 @@ final class AuthorizeRoutes {
             });
   }
 
-  private static ApiError refused(String detail) {
-    return ApiError.of(ErrorCode.BAD_REQUEST, detail);
+  private static ApiException refused(String detail) {
+    return ApiException.of(ErrorCode.BAD_REQUEST, detail);
   }
 
   private AuthorizationRequest read(Addressee to, Map<String, String> asked) {
@@ -199,7 +199,7 @@ final class AuthorizeRoutes {
         AuthorizationRequest.carried(asked).entrySet().stream()
             .map(field -> Map.of("name", field.getKey(), "value", field.getValue()))
             .toList());
-    return new Answer.Page(
+    return new Answer.RenderedPage(
         200, PageTemplates.HTML, templates.render("consent", model), PageHeaders.strict());
   }
 
@@ -233,7 +233,7 @@ final class AuthorizeRoutes {
   }
 
   private static Answer redirect(String address) {
-    return new Answer.Page(
+    return new Answer.RenderedPage(
         303,
         "",
         Buffer.buffer(),
@@ -251,7 +251,7 @@ final class AuthorizeRoutes {
    * application redirects to, and it cannot name {@code [::1]}.
    */
   private Answer back(Addressee to, String address) {
-    return new Answer.Page(
+    return new Answer.RenderedPage(
         200,
         PageTemplates.HTML,
         templates.render(

@@ -2,7 +2,7 @@ package dev.bourse.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.bourse.core.Once;
+import dev.bourse.core.Lazy;
 import dev.bourse.outbound.PublicHosts;
 import dev.bourse.signin.AttemptLimiter;
 import io.vertx.core.Future;
@@ -72,7 +72,7 @@ final class ClientDocuments {
   private record CacheEntry(Future<Client> client, long untilMillis) {}
 
   /** Created on first use, because most services never need it. */
-  private final Once<HttpClient> http;
+  private final Lazy<HttpClient> http;
 
   private final PublicHosts hosts;
   private final long timeoutMillis;
@@ -107,7 +107,7 @@ final class ClientDocuments {
             resolver);
     this.clock = clock;
     this.http =
-        new Once<>(
+        new Lazy<>(
             () ->
                 vertx.createHttpClient(
                     options
@@ -133,7 +133,7 @@ final class ClientDocuments {
    * that says why there is none.
    *
    * @param caller the client address of the request, for which fetches are counted
-   * @throws dev.bourse.core.ApiError {@code rate-limited} when there were too many
+   * @throws dev.bourse.core.ApiException {@code rate-limited} when there were too many
    */
   Future<Client> find(String address, String caller) {
     long now = clock.millis();

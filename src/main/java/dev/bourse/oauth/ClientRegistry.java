@@ -47,7 +47,7 @@ final class ClientRegistry {
    * there is none.
    *
    * @param caller the client address of the request, for which fetches of documents are counted
-   * @throws dev.bourse.core.ApiError {@code rate-limited} when there were too many fetches
+   * @throws dev.bourse.core.ApiException {@code rate-limited} when there were too many fetches
    */
   Future<Client> find(String clientId, String caller) {
     if (clientId.equals(Client.COMMAND_LINE.clientId())) {

@@ -140,7 +140,7 @@ final class DeviceRoutes {
   }
 
   private Answer page(int status, String template, Map<String, Object> model) {
-    return new Answer.Page(
+    return new Answer.RenderedPage(
         status, PageTemplates.HTML, templates.render(template, model), PageHeaders.strict());
   }
 }

@@ -4,7 +4,7 @@ import dev.bourse.access.LimitStore;
 import dev.bourse.access.Scope;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Columns;
@@ -77,8 +77,9 @@ final class GrantStore {
             session.id()));
   }
 
-  private static ApiError signedOut() {
-    return ApiError.of(ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again");
+  private static ApiException signedOut() {
+    return ApiException.of(
+        ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again");
   }
 
   static Statement insert(Grant grant) {
@@ -226,7 +227,7 @@ final class GrantStore {
                 grant.limits(),
                 next,
                 () ->
-                    ApiError.retryLater(
+                    ApiException.retryLater(
                         ErrorCode.OVERLOADED,
                         "the limits were changed at the same time; nothing was written",
                         1_000)),

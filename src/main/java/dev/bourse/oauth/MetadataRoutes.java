@@ -53,7 +53,7 @@ final class MetadataRoutes {
     List<Map.Entry<String, String>> headers = new ArrayList<>(FOR_ANY_ORIGIN);
     headers.add(Map.entry("cache-control", "public, max-age=" + seconds));
     return Future.succeededFuture(
-        new Answer.Page(200, "application/json", body.toBuffer(), headers));
+        new Answer.RenderedPage(200, "application/json", body.toBuffer(), headers));
   }
 
   private static Future<Answer> preflight(Call call) {
@@ -63,7 +63,7 @@ final class MetadataRoutes {
         Map.entry(
             "access-control-allow-headers", "Content-Type, Authorization, MCP-Protocol-Version"));
     headers.add(Map.entry("access-control-max-age", "86400"));
-    return Future.succeededFuture(new Answer.Page(204, "", Buffer.buffer(), headers));
+    return Future.succeededFuture(new Answer.RenderedPage(204, "", Buffer.buffer(), headers));
   }
 
   private JsonObject authorizationServer() {

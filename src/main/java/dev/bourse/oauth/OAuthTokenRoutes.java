@@ -79,7 +79,7 @@ final class OAuthTokenRoutes {
     List<Map.Entry<String, String>> headers = new ArrayList<>(MetadataRoutes.FOR_ANY_ORIGIN);
     headers.add(Map.entry("cache-control", "no-store"));
     headers.addAll(further);
-    return new Answer.Page(status, "application/json", body.toBuffer(), headers);
+    return new Answer.RenderedPage(status, "application/json", body.toBuffer(), headers);
   }
 
   /** The calling client. Public clients send their id in the body and have no secret. */

@@ -7,7 +7,7 @@ import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
 import dev.bourse.capacity.Hold;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -95,7 +95,8 @@ public final class BillingAdminRoutes {
   private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {
     JsonObject body = call.body();
     if (micros == 0) {
-      throw ApiError.badField("amount_usd", body.getValue("amount_usd"), "an amount that is not 0");
+      throw ApiException.badField(
+          "amount_usd", body.getValue("amount_usd"), "an amount that is not 0");
     }
     return billing
         .book(

@@ -2,7 +2,7 @@ package dev.bourse.operator;
 
 import dev.bourse.access.OperatorSession;
 import dev.bourse.access.OperatorSessions;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
@@ -51,7 +51,7 @@ public final class OperatorSessionRoutes {
             found ->
                 found.orElseThrow(
                     () ->
-                        ApiError.of(
+                        ApiException.of(
                             ErrorCode.UNAUTHORIZED, "the session has ended; sign in again")));
   }
 

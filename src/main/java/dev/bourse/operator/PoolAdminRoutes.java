@@ -2,7 +2,7 @@ package dev.bourse.operator;
 
 import dev.bourse.capacity.BidderEvents;
 import dev.bourse.capacity.Setting;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
@@ -126,10 +126,11 @@ public final class PoolAdminRoutes {
     Boolean paused = body.getBoolean(PAUSED);
     String reason = body.getString(PAUSE_REASON);
     if (Boolean.TRUE.equals(paused) && reason == null) {
-      throw ApiError.badField(PAUSE_REASON, null, "why the market is paused, for tenants to read");
+      throw ApiException.badField(
+          PAUSE_REASON, null, "why the market is paused, for tenants to read");
     }
     if (!Boolean.TRUE.equals(paused) && reason != null) {
-      throw ApiError.badField(PAUSE_REASON, reason, "none without paused: true");
+      throw ApiException.badField(PAUSE_REASON, reason, "none without paused: true");
     }
     return Optional.ofNullable(paused).map(on -> new PoolService.PauseChange(on, reason));
   }

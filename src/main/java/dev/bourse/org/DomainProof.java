@@ -1,8 +1,8 @@
 package dev.bourse.org;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.dns.DnsClient;
@@ -35,12 +35,12 @@ public final class DomainProof {
   private static final int AT_ONCE_OF_ORG = 2;
 
   private final DnsClient client;
-  private final Limit lookups =
-      Limit.of("DNS look-ups", AT_ONCE)
+  private final Bulkhead lookups =
+      Bulkhead.of("DNS look-ups", AT_ONCE)
           .sharing(AT_ONCE_OF_ORG)
           .refusing(
               bound ->
-                  ApiError.retryLater(
+                  ApiException.retryLater(
                       ErrorCode.OVERLOADED,
                       "%s DNS look-ups in progress; try again in 1 s".formatted(bound),
                       1_000));
@@ -78,7 +78,7 @@ public final class DomainProof {
   Future<Boolean> isPublished(JoinRule rule) {
     String name = recordName(rule.value());
     String value = recordValue(rule.ruleId());
-    Limit.Place place = lookups.enter(rule.orgId());
+    Bulkhead.Place place = lookups.enter(rule.orgId());
     return client
         .resolveTXT(name)
         .map(texts -> texts.stream().anyMatch(text -> text.strip().equals(value)))
@@ -89,7 +89,7 @@ public final class DomainProof {
               }
               LOG.warn("look-up of TXT record {} failed: {}", name, e.toString());
               return Future.failedFuture(
-                  ApiError.retryLater(
+                  ApiException.retryLater(
                       ErrorCode.OVERLOADED,
                       "the DNS server does not answer for " + name + "; try again",
                       10_000));

@@ -20,8 +20,8 @@ public interface Invitations {
    * Counts an invitation that is about to be sent.
    *
    * @param email in lower case
-   * @throws dev.bourse.core.ApiError {@code rate-limited} when the organization has sent too many,
-   *     or too many to this address
+   * @throws dev.bourse.core.ApiException {@code rate-limited} when the organization has sent too
+   *     many, or too many to this address
    */
   void count(String orgId, String email);
 

@@ -2,7 +2,7 @@ package dev.bourse.org;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
@@ -193,7 +193,7 @@ public final class JoinRuleService {
     OrgWrite write =
         new OrgWrite(database, orgId, actor)
             .demand(
-                () -> ApiError.notFound("join rule", rule.ruleId()),
+                () -> ApiException.notFound("join rule", rule.ruleId()),
                 "EXISTS (SELECT 1 FROM join_rule WHERE org_id = ? AND rule_id = ?)",
                 orgId,
                 rule.ruleId());
@@ -224,7 +224,7 @@ public final class JoinRuleService {
   private <T> Future<T> ownedOnce(JoinRule rule, Future<T> commit) {
     return commit.recover(
         e ->
-            e instanceof ApiError
+            e instanceof ApiException
                 ? Future.failedFuture(e)
                 : store
                     .isOwnedByAnother(rule.orgId(), rule.value())
@@ -235,14 +235,14 @@ public final class JoinRuleService {
   }
 
   /** The detail does not name the owner, because other organizations are confidential. */
-  private static ApiError ownedByAnother(JoinRule rule) {
+  private static ApiException ownedByAnother(JoinRule rule) {
     return OrgWrite.conflict(
         "owned",
         "value: another organization owns %s; ask the operators of this service if it is yours",
         rule.value());
   }
 
-  private static ApiError unproven(JoinRule rule) {
+  private static ApiException unproven(JoinRule rule) {
     return OrgWrite.conflict(
         "unproven",
         """
@@ -256,7 +256,7 @@ public final class JoinRuleService {
   private Future<JoinRule> getDomain(String orgId, String ruleId) {
     return store
         .findDomain(orgId, ruleId)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("join rule", ruleId)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("join rule", ruleId)));
   }
 
   /** A rule's value in lower case; refused if it is neither an address nor an ownable domain. */
@@ -335,7 +335,7 @@ public final class JoinRuleService {
                 ruleId))
         .add(
             Statement.guarded(
-                () -> ApiError.notFound("join rule", ruleId),
+                () -> ApiException.notFound("join rule", ruleId),
                 "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ?",
                 orgId,
                 ruleId))
@@ -408,8 +408,8 @@ public final class JoinRuleService {
         .commit();
   }
 
-  private static ApiError noInvitation(String ruleId) {
-    return ApiError.notFound("invitation", ruleId);
+  private static ApiException noInvitation(String ruleId) {
+    return ApiException.notFound("invitation", ruleId);
   }
 
   private Future<InvitationResult> invite(
@@ -465,16 +465,16 @@ public final class JoinRuleService {
   /**
    * Rejects a text that is not an e-mail address.
    *
-   * @throws ApiError {@code bad-request} naming the field
+   * @throws ApiException {@code bad-request} naming the field
    */
   public static void requireAddress(String field, String email) {
     if (!ADDRESS.matcher(Text.folded(email)).matches()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           field, email, "an e-mail address of printable ASCII such as alice@acme.example");
     }
   }
 
-  private static ApiError tooMany(String orgId) {
+  private static ApiException tooMany(String orgId) {
     return OrgWrite.conflict(
         "limit", "organization %s has %s join rules, the most it may have", orgId, MAX_RULES);
   }

@@ -3,7 +3,7 @@ package dev.bourse.org;
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -74,7 +74,7 @@ final class JoinRuleStore {
                     Optional.ofNullable(row.textOrNull("inviter")).orElse(""),
                     email,
                     expiresAtMillis))
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("organization", orgId)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("organization", orgId)));
   }
 
   /** A rule that no member's address has used, as SQL. */

@@ -1,7 +1,7 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Members;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.store.Change;
@@ -241,8 +241,8 @@ public final class Memberships {
     return address.substring(address.lastIndexOf('@') + 1);
   }
 
-  private static ApiError refused() {
-    return ApiError.of(
+  private static ApiException refused() {
+    return ApiException.of(
         ErrorCode.FORBIDDEN,
         "no organization admits this address; ask an administrator to invite you");
   }

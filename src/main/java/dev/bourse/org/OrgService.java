@@ -11,7 +11,7 @@ import dev.bourse.audit.TrailExport;
 import dev.bourse.audit.TrailQuery;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.audit.TrailText;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.store.Change;
@@ -119,8 +119,8 @@ public final class OrgService {
    * A page of one token's activity.
    *
    * @param tokenId {@code self} for the caller's own
-   * @throws ApiError {@code not-found}, worded alike for another organization's token and for one
-   *     that does not exist
+   * @throws ApiException {@code not-found}, worded alike for another organization's token and for
+   *     one that does not exist
    */
   Future<Page<TrailEntry>> listTokenActivity(Principal caller, String tokenId, TrailQuery query) {
     String orgId = caller.org().orgId();
@@ -134,7 +134,7 @@ public final class OrgService {
             known ->
                 known
                     ? trails.listEntries(orgId, Optional.of("token:" + tokenId), query)
-                    : Future.failedFuture(ApiError.notFound("token", tokenId)));
+                    : Future.failedFuture(ApiException.notFound("token", tokenId)));
   }
 
   /**
@@ -168,8 +168,8 @@ public final class OrgService {
         .map(dropped -> now);
   }
 
-  private static ApiError unauthorized() {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked");
+  private static ApiException unauthorized() {
+    return ApiException.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked");
   }
 
   /** Another call revoked the token first. */

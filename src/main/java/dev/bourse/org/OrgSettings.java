@@ -1,7 +1,7 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Tokens;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -36,7 +36,7 @@ public final class OrgSettings {
   /**
    * Sets whether API tokens need {@code capacity:write} to add and revoke ssh keys. The change
    * takes effect here with the answer, and within a second in other processes. Fails with {@link
-   * ApiError} {@code conflict} when the organization is retired.
+   * ApiException} {@code conflict} when the organization is retired.
    *
    * @return the value in force
    */

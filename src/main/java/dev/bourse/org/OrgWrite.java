@@ -3,7 +3,7 @@ package dev.bourse.org;
 import dev.bourse.access.CallerGuard;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
@@ -104,20 +104,21 @@ final class OrgWrite {
   }
 
   /** 409 for an organization that is retired. */
-  static ApiError retired(String orgId) {
+  static ApiException retired(String orgId) {
     return conflict(
         "retired", "organization %s is retired; nothing of it can be changed any more", orgId);
   }
 
   /** 404 for an organization that does not exist. */
-  static ApiError unknown(String orgId) {
-    return ApiError.notFound("organization", orgId);
+  static ApiException unknown(String orgId) {
+    return ApiException.notFound("organization", orgId);
   }
 
   /** 409 with a reason for programs. */
   @SuppressWarnings("AnnotateFormatMethod") // The annotation needs another library.
-  static ApiError conflict(String reason, String template, @Nullable Object... arguments) {
-    return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments)).with("reason", reason);
+  static ApiException conflict(String reason, String template, @Nullable Object... arguments) {
+    return ApiException.of(ErrorCode.CONFLICT, template.formatted(arguments))
+        .with("reason", reason);
   }
 
   /**
@@ -127,6 +128,6 @@ final class OrgWrite {
    * @param following applies the change in this process, or reads the stored state
    */
   static <T> Future<T> inForce(Future<T> following) {
-    return following.recover(e -> Future.failedFuture(ApiError.storedOnly()));
+    return following.recover(e -> Future.failedFuture(ApiException.storedOnly()));
   }
 }

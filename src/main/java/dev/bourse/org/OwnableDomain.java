@@ -1,7 +1,7 @@
 package dev.bourse.org;
 
 import com.google.common.net.InternetDomainName;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -48,21 +48,21 @@ final class OwnableDomain {
    * Rejects a domain that no organization can own.
    *
    * @param domain in lower case
-   * @throws ApiError {@code bad-request} naming the field
+   * @throws ApiException {@code bad-request} naming the field
    */
   static void require(String field, String domain) {
     // The name of the DNS record must also fit into the 253 characters of a name.
     if (!NAME.matcher(domain).matches() || DomainProof.recordName(domain).length() > 253) {
-      throw ApiError.badField(field, domain, "a domain name such as acme.example");
+      throw ApiException.badField(field, domain, "a domain name such as acme.example");
     }
     if (!InternetDomainName.isValid(domain) || InternetDomainName.from(domain).isPublicSuffix()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           field,
           domain,
           "a domain of your organization, not a suffix under which anybody registers names");
     }
     if (MAIL_PROVIDERS.contains(domain)) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           field,
           domain,
           """

@@ -4,7 +4,7 @@ import dev.bourse.access.Members;
 import dev.bourse.access.Offboarding;
 import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
 import dev.bourse.store.Change;
@@ -344,11 +344,11 @@ public final class RosterService {
         username);
   }
 
-  private static ApiError unknown(String username) {
-    return ApiError.notFound("member", username);
+  private static ApiException unknown(String username) {
+    return ApiException.notFound("member", username);
   }
 
-  private static ApiError taken(String email) {
+  private static ApiException taken(String email) {
     return OrgWrite.conflict(
         "exists", "email: %s is the address of another member", Text.shown(email));
   }

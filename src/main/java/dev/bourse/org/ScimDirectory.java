@@ -2,8 +2,8 @@ package dev.bourse.org;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.bourse.core.ApiError;
-import dev.bourse.core.Limit;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -56,7 +56,7 @@ public final class ScimDirectory implements Directory {
    */
   private static final int MAX_CONNECTIONS = 16;
 
-  private final Limit lookups = Limit.of("look-ups", MAX_LOOKUPS).sharingFairly();
+  private final Bulkhead lookups = Bulkhead.of("look-ups", MAX_LOOKUPS).sharingFairly();
   private final Vertx vertx;
   private final ScimConfig config;
   private final HttpClient client;
@@ -115,9 +115,9 @@ public final class ScimDirectory implements Directory {
     if (unknown.isEmpty()) {
       return Future.succeededFuture(people);
     }
-    Optional<Limit.Place> place = place(unknown.get(0).orgId());
+    Optional<Bulkhead.Place> place = place(unknown.get(0).orgId());
     if (place.isEmpty() || !circuit.enter()) {
-      place.ifPresent(Limit.Place::close);
+      place.ifPresent(Bulkhead.Place::close);
       return Future.succeededFuture(people);
     }
     Context context = vertx.getOrCreateContext();
@@ -140,10 +140,10 @@ public final class ScimDirectory implements Directory {
             });
   }
 
-  private Optional<Limit.Place> place(String orgId) {
+  private Optional<Bulkhead.Place> place(String orgId) {
     try {
       return Optional.of(lookups.enter(orgId));
-    } catch (ApiError tooMany) {
+    } catch (ApiException tooMany) {
       return Optional.empty();
     }
   }

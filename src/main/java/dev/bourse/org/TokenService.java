@@ -6,7 +6,7 @@ import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
@@ -113,7 +113,7 @@ public final class TokenService {
     if (order.cluster() != null) {
       write.demand(
           () ->
-              ApiError.badField(
+              ApiException.badField(
                   "cluster",
                   order.cluster(),
                   "the name of a cluster of " + orgId + ", not retired"),
@@ -123,7 +123,9 @@ public final class TokenService {
     }
     if (order.member() != null) {
       write.demand(
-          () -> ApiError.badField("member", order.member(), "the username of a member of " + orgId),
+          () ->
+              ApiException.badField(
+                  "member", order.member(), "the username of a member of " + orgId),
           "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
           orgId,
           order.member());
@@ -161,7 +163,7 @@ public final class TokenService {
         .add(TokenStore.renameRow(row, tokenId, name))
         .add(
             Statement.guarded(
-                () -> ApiError.notFound("live token", tokenId),
+                () -> ApiException.notFound("live token", tokenId),
                 """
                 UPDATE token SET name = ? WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL
                 AND (expires_at IS NULL OR expires_at > ?)\
@@ -173,7 +175,7 @@ public final class TokenService {
         .commit(new Change(Tokens.CHANGED, tokenId))
         .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
         .compose(known -> OrgWrite.inForce(store.find(orgId, tokenId)))
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("live token", tokenId)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("live token", tokenId)));
   }
 
   /**
@@ -217,7 +219,7 @@ public final class TokenService {
                 token.limits(),
                 next,
                 () ->
-                    ApiError.retryLater(
+                    ApiException.retryLater(
                         ErrorCode.OVERLOADED,
                         "the token's limits were changed at the same time; nothing was written",
                         1_000)))
@@ -236,7 +238,7 @@ public final class TokenService {
                     .filter(token -> token.revokedAtMillis() == null)
                     .filter(
                         token -> token.expiresAtMillis() == null || token.expiresAtMillis() > now)
-                    .orElseThrow(() -> ApiError.notFound("live token", tokenId)));
+                    .orElseThrow(() -> ApiException.notFound("live token", tokenId)));
   }
 
   /**
@@ -253,7 +255,7 @@ public final class TokenService {
                 new AuditRow(now, orgId, actor, "vm_token_revoke", orgId, ""), tokenId))
         .add(
             Statement.guarded(
-                () -> ApiError.notFound("live token", tokenId),
+                () -> ApiException.notFound("live token", tokenId),
                 """
                 UPDATE token SET revoked_at = ?
                 WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL\

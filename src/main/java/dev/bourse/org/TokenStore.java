@@ -8,7 +8,7 @@ import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
 import dev.bourse.core.Times;
@@ -188,7 +188,7 @@ public final class TokenStore {
                 known
                     ? Future.succeededFuture()
                     : Future.failedFuture(
-                        ApiError.badField(
+                        ApiException.badField(
                             "after", after.get(), "the last token_id of the previous page")));
   }
 

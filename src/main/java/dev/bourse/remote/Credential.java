@@ -5,17 +5,17 @@ public interface Credential {
   /**
    * Returns the token to send. It is sent to the service only, and never printed.
    *
-   * @throws Refused when there is none, saying how to get one
+   * @throws RefusedException when there is none, saying how to get one
    */
-  String token() throws Refused;
+  String token() throws RefusedException;
 
   /**
    * Replaces a token that the service rejected, if possible.
    *
    * @return whether {@link #token} now returns another
-   * @throws Refused when a new token is temporarily unavailable
+   * @throws RefusedException when a new token is temporarily unavailable
    */
-  default boolean renew(String refused) throws Refused {
+  default boolean renew(String refused) throws RefusedException {
     return false;
   }
 

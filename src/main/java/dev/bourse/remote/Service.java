@@ -72,9 +72,10 @@ public final class Service {
    * Calls an operation.
    *
    * @param path with its parameters, percent-encoded
-   * @throws Refused saying what went wrong and what to do about it
+   * @throws RefusedException saying what went wrong and what to do about it
    */
-  public JsonObject call(String method, String path, @Nullable JsonObject body) throws Refused {
+  public JsonObject call(String method, String path, @Nullable JsonObject body)
+      throws RefusedException {
     Request request =
         body == null
             ? Request.of(method, baseUrl + path, Map.of())
@@ -86,15 +87,15 @@ public final class Service {
     return answer(let(request, BodyHandlers.ofString(), TIMEOUT));
   }
 
-  /** Returns the answer's JSON; throws {@link Refused} for a status from 300 on. */
-  public JsonObject answer(HttpResponse<String> response) throws Refused {
+  /** Returns the answer's JSON; throws {@link RefusedException} for a status from 300 on. */
+  public JsonObject answer(HttpResponse<String> response) throws RefusedException {
     if (response.statusCode() >= 300) {
       throw refusal(response.statusCode(), response.headers(), response.body());
     }
     try {
       return new JsonObject(response.body());
     } catch (DecodeException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.UNAVAILABLE, baseUrl + " answers, but it is not a Bourse; check --url");
     }
   }
@@ -104,10 +105,10 @@ public final class Service {
    *
    * @param timeout until the answer is complete; of a streamed answer, until its head
    * @return the answer, of any status
-   * @throws Refused when there is no answer
+   * @throws RefusedException when there is no answer
    */
   public <T> HttpResponse<T> let(Request request, BodyHandler<T> handler, Duration timeout)
-      throws Refused {
+      throws RefusedException {
     if (!request.url().startsWith(baseUrl + '/')) {
       throw new IllegalArgumentException("the token is for " + baseUrl);
     }
@@ -130,12 +131,12 @@ public final class Service {
    * @param timeout until the answer is complete; of a streamed answer, until its head
    */
   public <T> HttpResponse<T> open(Request request, BodyHandler<T> handler, Duration timeout)
-      throws Refused {
+      throws RefusedException {
     return send(request, null, handler, timeout);
   }
 
   /** Sends a form without a token (RFC 6749); returns the answer, of any status. */
-  public HttpResponse<String> form(String url, Map<String, String> fields) throws Refused {
+  public HttpResponse<String> form(String url, Map<String, String> fields) throws RefusedException {
     String body =
         fields.entrySet().stream()
             .map(field -> encoded(field.getKey()) + '=' + encoded(field.getValue()))
@@ -151,7 +152,7 @@ public final class Service {
   }
 
   /** Returns the JSON of an address that needs no token. */
-  public JsonObject read(String url) throws Refused {
+  public JsonObject read(String url) throws RefusedException {
     return answer(
         open(
             Request.of("GET", url, Map.of("Accept", "application/json")),
@@ -161,12 +162,13 @@ public final class Service {
 
   private <T> HttpResponse<T> send(
       Request request, @Nullable String token, BodyHandler<T> handler, Duration timeout)
-      throws Refused {
+      throws RefusedException {
     HttpRequest.Builder built;
     try {
       built = HttpRequest.newBuilder(URI.create(request.url()));
     } catch (IllegalArgumentException e) {
-      throw new Refused(ExitCode.USAGE, "--url: " + baseUrl + " is not http(s)://host[:port]");
+      throw new RefusedException(
+          ExitCode.USAGE, "--url: " + baseUrl + " is not http(s)://host[:port]");
     }
     built.timeout(timeout).method(request.method(), request.body());
     request.headers().forEach(built::header);
@@ -186,7 +188,7 @@ public final class Service {
     } catch (InterruptedException e) {
       answer.cancel(true);
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 
@@ -195,22 +197,22 @@ public final class Service {
   }
 
   /** Returns the failure of a connection. */
-  public Refused lost(IOException failure) {
-    return new Refused(
+  public RefusedException lost(IOException failure) {
+    return new RefusedException(
         ExitCode.UNAVAILABLE,
         "cannot reach %s (%s); is the service up? Name another with --url or BOURSE_URL"
             .formatted(baseUrl, IoWords.of(failure)));
   }
 
   /** Returns the failure of an answer with a status from 300 on. */
-  public Refused refusal(int status, HttpHeaders headers, String body) {
+  public RefusedException refusal(int status, HttpHeaders headers, String body) {
     JsonObject json;
     try {
       json = new JsonObject(body);
     } catch (DecodeException e) {
       // A proxy in front of the service answers like this, for example when it cannot reach the
       // service.
-      return new Refused(
+      return new RefusedException(
           status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
           baseUrl + " answers with status " + status + ", but it is not a Bourse; check --url");
     }
@@ -219,24 +221,25 @@ public final class Service {
     String detail =
         (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cc}", "?");
     return switch (status) {
-      case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
+      case 401 ->
+          new RefusedException(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
       case 429, 503 ->
           error.equals("org-cap")
               // Waiting does not free space in an organization's storage.
-              ? new Refused(ExitCode.REFUSED, detail, status, json)
-              : new Refused(
+              ? new RefusedException(ExitCode.REFUSED, detail, status, json)
+              : new RefusedException(
                   ExitCode.UNAVAILABLE,
                   detail + "\nTry again in " + json.getValue("retry_after_s", 1) + " s",
                   status,
                   json);
       case 408 ->
-          new Refused(
+          new RefusedException(
               error.equals("request-timeout") ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
               detail,
               status,
               json);
       default ->
-          new Refused(
+          new RefusedException(
               status >= 500 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
               detail
                   + (status >= 500
@@ -247,7 +250,7 @@ public final class Service {
     };
   }
 
-  private void discard(HttpResponse<?> response) throws Refused {
+  private void discard(HttpResponse<?> response) throws RefusedException {
     if (response.body() instanceof InputStream body) {
       try {
         body.close();

@@ -33,11 +33,11 @@ public final class SharedHttpClient {
    * {@code --key} or the variables {@code BOURSE_CLIENT_CERT} and {@code BOURSE_CLIENT_KEY}.
    * Without any of them there is none.
    *
-   * @throws Refused when one of the two is missing or cannot be used
+   * @throws RefusedException when one of the two is missing or cannot be used
    */
   public static void useCertificate(
       @Nullable Path certificate, @Nullable Path key, Map<String, String> environment)
-      throws Refused {
+      throws RefusedException {
     Path certified = given(certificate, environment.get("BOURSE_CLIENT_CERT"));
     Path secret = given(key, environment.get("BOURSE_CLIENT_KEY"));
     if (certified == null && secret == null) {
@@ -45,7 +45,7 @@ public final class SharedHttpClient {
       return;
     }
     if (certified == null || secret == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--cert and --key (BOURSE_CLIENT_CERT and BOURSE_CLIENT_KEY) belong together; %s is missing"
               .formatted(certified == null ? "--cert" : "--key"));
@@ -54,7 +54,7 @@ public final class SharedHttpClient {
       useCertificate(
           CertificatePair.read(new PemFile("--cert", certified), new PemFile("--key", secret)));
     } catch (PemException fault) {
-      throw new Refused(ExitCode.USAGE, fault.getMessage());
+      throw new RefusedException(ExitCode.USAGE, fault.getMessage());
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.bourse.scrub;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.checkpoint.StoredBlobs;
@@ -73,7 +73,7 @@ final class BlobCheck {
                     .eventually(reading::close))
         .recover(
             e ->
-                e instanceof BlobGone
+                e instanceof BlobNotFoundException
                     ? fault(BlobFault.Kind.MISSING, "the store has no such blob")
                     : Future.failedFuture(e));
   }

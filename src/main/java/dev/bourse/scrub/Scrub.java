@@ -1,7 +1,7 @@
 package dev.bourse.scrub;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.checkpoint.StoredBlobs;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -272,7 +272,7 @@ public final class Scrub {
     if (cause instanceof BlobCheck.CheckStoppedException) {
       return store.renew(claim, 0).compose(told -> fail(new ScrubStore.ClaimLostException()));
     }
-    if (cause instanceof StorageFault && claim.attempts() >= ATTEMPTS) {
+    if (cause instanceof StorageFaultException && claim.attempts() >= ATTEMPTS) {
       return Future.succeededFuture(
           Optional.of(
               new BlobFault(BlobFault.Kind.UNREADABLE, String.valueOf(cause.getMessage()))));

@@ -20,7 +20,7 @@ public final class LoopSignals {
   private LoopSignals() {}
 
   /** Registers the metrics and starts the timers; they run until their loops stop. */
-  public static void show(
+  public static void registerMetrics(
       Signals signals, Iterable<? extends ScheduledExecutorService> loops, LongSupplier nanoTime) {
     Signals.Times late =
         signals.times(

@@ -23,10 +23,10 @@ public final class ProcessSignals {
    *
    * @param version of the program
    */
-  public static void show(Signals signals, String version) {
+  public static void registerMetrics(Signals signals, String version) {
     signals.fact("bourse_build_info", "Version of the program.", Label.VERSION, version);
-    showMemory(signals);
-    showCollections(signals);
+    registerMemoryMetrics(signals);
+    registerCollectionMetrics(signals);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     signals.gauge("jvm_threads_current", "Live threads.", threads::getThreadCount);
     ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
@@ -51,10 +51,11 @@ public final class ProcessSignals {
     }
   }
 
-  private static void showMemory(Signals signals) {
+  private static void registerMemoryMetrics(Signals signals) {
     MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-    showMemory(signals, memory, "jvm_memory_used_bytes", "Memory in use", MemoryUsage::getUsed);
-    showMemory(
+    registerMemoryMetrics(
+        signals, memory, "jvm_memory_used_bytes", "Memory in use", MemoryUsage::getUsed);
+    registerMemoryMetrics(
         signals,
         memory,
         "jvm_memory_committed_bytes",
@@ -72,7 +73,7 @@ public final class ProcessSignals {
         () -> pools.stream().mapToLong(BufferPoolMXBean::getMemoryUsed).sum());
   }
 
-  private static void showMemory(
+  private static void registerMemoryMetrics(
       Signals signals,
       MemoryMXBean memory,
       String name,
@@ -88,7 +89,7 @@ public final class ProcessSignals {
         });
   }
 
-  private static void showCollections(Signals signals) {
+  private static void registerCollectionMetrics(Signals signals) {
     List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
     signals.counters(
         "jvm_gc_collections_total",

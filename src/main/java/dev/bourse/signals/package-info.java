@@ -3,10 +3,10 @@
  * and prints all of them as {@code /metrics} and as the page {@code /docs/signals}, so that both
  * list the same metrics.
  *
- * <p>The package that owns a fact registers its metric, in a method {@code show(Signals)} that
- * {@code app} calls. Events in the path of requests are counted by striped counters; every other
- * number is read from memory at a scrape. No metric reads the store, because a scrape must answer
- * while the store is down.
+ * <p>The package that owns a fact registers its metric, in a method {@code
+ * registerMetrics(Signals)} that {@code app} calls. Events in the path of requests are counted by
+ * striped counters; every other number is read from memory at a scrape. No metric reads the store,
+ * because a scrape must answer while the store is down.
  *
  * <p>All labels are in {@link dev.bourse.signals.Label}. The program or the operators'
  * configuration bounds the values of each, so no member can create series: a cluster, an

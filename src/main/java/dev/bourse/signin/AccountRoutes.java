@@ -151,8 +151,8 @@ public final class AccountRoutes {
                         List.of()));
   }
 
-  private static Answer.Page onward(String path) {
-    return new Answer.Page(
+  private static Answer.RenderedPage onward(String path) {
+    return new Answer.RenderedPage(
         302,
         "",
         Buffer.buffer(),
@@ -210,7 +210,7 @@ public final class AccountRoutes {
         .map(narrowed -> Sessions.redirect(ACCOUNT, List.of()));
   }
 
-  private Answer.Page signedOut() {
+  private Answer.RenderedPage signedOut() {
     return pages.message(
         200,
         "You are signed out",

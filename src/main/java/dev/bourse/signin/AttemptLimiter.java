@@ -2,7 +2,7 @@ package dev.bourse.signin;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -43,12 +43,12 @@ public final class AttemptLimiter {
   /**
    * Counts an attempt.
    *
-   * @throws ApiError {@code rate-limited} when there were too many
+   * @throws ApiException {@code rate-limited} when there were too many
    */
   public void count(String caller) {
     ConsumptionProbe probe = buckets.get(caller).tryConsumeAndReturnRemaining(1);
     if (!probe.isConsumed()) {
-      throw ApiError.tooOften(
+      throw ApiException.tooOften(
           "attempts",
           "more than %d %s in %d minutes".formatted(perPeriod, noun, PERIOD.toMinutes()),
           (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000);

@@ -1,6 +1,6 @@
 package dev.bourse.signin;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
@@ -246,7 +246,7 @@ final class OidcSignIn {
   }
 
   /** The refusal for a failure, or a refusal, of the provider. */
-  private ApiError translated(Throwable fault) {
+  private ApiException translated(Throwable fault) {
     String text = String.valueOf(fault.getMessage());
     if (text.contains("invalid_grant") || text.contains("invalid_request")) {
       return refused("the identity provider does not accept this sign-in; begin anew");
@@ -254,15 +254,15 @@ final class OidcSignIn {
     return unavailable(fault);
   }
 
-  private ApiError unavailable(Throwable fault) {
+  private ApiException unavailable(Throwable fault) {
     LOG.warn("the identity provider {} failed: {}", config.issuer(), fault.toString());
-    return ApiError.retryLater(
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "the identity provider does not answer now; try again, or sign in by mail",
         10_000);
   }
 
-  private static ApiError refused(String why) {
-    return ApiError.of(ErrorCode.FORBIDDEN, why);
+  private static ApiException refused(String why) {
+    return ApiException.of(ErrorCode.FORBIDDEN, why);
   }
 }

@@ -2,7 +2,7 @@ package dev.bourse.signin;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -71,7 +71,7 @@ public final class OwnSessions {
     return database.commit(
         List.of(
             Statement.guarded(
-                () -> ApiError.notFound("session", id),
+                () -> ApiException.notFound("session", id),
                 """
                 DELETE FROM member_session
                 WHERE session_sha256 = ? AND org_id = ? AND username = ?\

@@ -1,6 +1,6 @@
 package dev.bourse.signin;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Operations;
@@ -18,21 +18,22 @@ public final class PageAnswers implements Operations.ErrorPages {
   }
 
   /** A page with forms that are submitted to this service. */
-  public Answer.Page page(
+  public Answer.RenderedPage page(
       int status,
       String template,
       Map<String, Object> model,
       List<Map.Entry<String, String>> further) {
-    return new Answer.Page(
+    return new Answer.RenderedPage(
         status, PageTemplates.HTML, templates.render(template, model), PageHeaders.strict(further));
   }
 
   /** A page with one message and a link. */
-  public Answer.Page message(int status, String title, String text, String link, String linkText) {
+  public Answer.RenderedPage message(
+      int status, String title, String text, String link, String linkText) {
     return message(status, title, text, "", link, linkText, List.of());
   }
 
-  private Answer.Page message(
+  private Answer.RenderedPage message(
       int status,
       String title,
       String text,
@@ -48,7 +49,7 @@ public final class PageAnswers implements Operations.ErrorPages {
   }
 
   @Override
-  public Answer.Page render(ApiError refusal) {
+  public Answer.RenderedPage render(ApiException refusal) {
     boolean isNowhere = refusal.code() == ErrorCode.NOT_FOUND;
     Object retryAfter = refusal.extras().get("retry_after_s");
     return message(

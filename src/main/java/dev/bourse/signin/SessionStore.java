@@ -2,7 +2,7 @@ package dev.bourse.signin;
 
 import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -126,7 +126,8 @@ final class SessionStore {
     statements.add(
         Statement.guarded(
             () ->
-                ApiError.of(ErrorCode.FORBIDDEN, "this account was removed or suspended just now"),
+                ApiException.of(
+                    ErrorCode.FORBIDDEN, "this account was removed or suspended just now"),
             """
             UPDATE member SET last_login_at = ? WHERE org_id = ? AND username = ?
             AND suspended_at IS NULL\

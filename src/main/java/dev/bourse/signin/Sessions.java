@@ -3,7 +3,7 @@ package dev.bourse.signin;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.SessionAuthenticator;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
@@ -181,7 +181,7 @@ public final class Sessions implements SessionAuthenticator {
             row.expiresAtMillis(),
             row.username(),
             live.memberId(),
-            Principal.Credential.SESSION),
+            Principal.CredentialKind.SESSION),
         csrfToken);
   }
 
@@ -204,7 +204,7 @@ public final class Sessions implements SessionAuthenticator {
    * @param returnTo the path and query to return to; one outside of this service leads to the
    *     account page
    */
-  public Answer.Page requireSignIn(Call call, String returnTo) {
+  public Answer.RenderedPage requireSignIn(Call call, String returnTo) {
     return redirect(signInPath(returnTo), List.of());
   }
 
@@ -224,11 +224,11 @@ public final class Sessions implements SessionAuthenticator {
   }
 
   /** A redirect by GET to a path of this service. */
-  static Answer.Page redirect(String path, List<Map.Entry<String, String>> further) {
+  static Answer.RenderedPage redirect(String path, List<Map.Entry<String, String>> further) {
     List<Map.Entry<String, String>> headers = new ArrayList<>(further);
     headers.add(Map.entry("location", path));
     headers.add(Map.entry("cache-control", "no-store"));
-    return new Answer.Page(303, "", Buffer.buffer(), headers);
+    return new Answer.RenderedPage(303, "", Buffer.buffer(), headers);
   }
 
   /** The value of the hidden field {@code csrf} in forms on a session's pages. */
@@ -239,7 +239,7 @@ public final class Sessions implements SessionAuthenticator {
   /**
    * Rejects a form that no page of this session sent.
    *
-   * @throws ApiError {@code forbidden}
+   * @throws ApiException {@code forbidden}
    */
   public void requireCsrf(Call call, Session session) {
     requireSameOrigin(call);
@@ -275,7 +275,7 @@ public final class Sessions implements SessionAuthenticator {
   /**
    * Rejects a form that was not shown to this browser before it signed in.
    *
-   * @throws ApiError {@code forbidden}
+   * @throws ApiException {@code forbidden}
    */
   public Visitor requireVisitor(Call call) {
     requireSameOrigin(call);
@@ -293,8 +293,8 @@ public final class Sessions implements SessionAuthenticator {
     }
   }
 
-  private static ApiError staleForm() {
-    return ApiError.of(
+  private static ApiException staleForm() {
+    return ApiException.of(
         ErrorCode.FORBIDDEN,
         "this form is out of date, or your browser does not keep cookies; open the page again");
   }
@@ -304,14 +304,14 @@ public final class Sessions implements SessionAuthenticator {
     Optional<String> origin = call.header("origin");
     Optional<String> site = call.header("sec-fetch-site");
     if (origin.isPresent() && !origin.get().equals(baseUrl.get())) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.FORBIDDEN,
           "this form comes from %s, not from %s",
           Text.shown(origin.get()),
           baseUrl.get());
     }
     if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
-      throw ApiError.of(ErrorCode.FORBIDDEN, "this form comes from another site");
+      throw ApiException.of(ErrorCode.FORBIDDEN, "this form comes from another site");
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.bourse.signin;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
@@ -84,7 +84,7 @@ public final class SignInRoutes {
     return Future.succeededFuture(answer);
   }
 
-  private Answer.Page page(
+  private Answer.RenderedPage page(
       int status,
       String template,
       Map<String, Object> model,
@@ -104,7 +104,7 @@ public final class SignInRoutes {
                     : form(200, sessions.visitor(call), returnTo, "", "", isAgain));
   }
 
-  private Answer.Page form(
+  private Answer.RenderedPage form(
       int status, Sessions.Visitor visitor, String returnTo, String email, String fault) {
     return form(status, visitor, returnTo, email, fault, false);
   }
@@ -112,7 +112,7 @@ public final class SignInRoutes {
   /**
    * @param isAgain whether the browser is signed in, but not recently enough for its next operation
    */
-  private Answer.Page form(
+  private Answer.RenderedPage form(
       int status,
       Sessions.Visitor visitor,
       String returnTo,
@@ -174,7 +174,7 @@ public final class SignInRoutes {
    * Names the address that this browser entered, whether or not an organization admits it, and
    * offers another link for it.
    */
-  private Answer.Page sent(Call call) {
+  private Answer.RenderedPage sent(Call call) {
     Sessions.Visitor visitor = sessions.visitor(call);
     return page(
         200,
@@ -245,7 +245,7 @@ public final class SignInRoutes {
         : memberships.findInviter(orgId, link.email()).map(found -> found.orElse(""));
   }
 
-  private Answer.Page expired() {
+  private Answer.RenderedPage expired() {
     return pages.message(
         410,
         "This link does not work any more",
@@ -312,7 +312,7 @@ public final class SignInRoutes {
         .findFirst();
   }
 
-  private Answer.Page refused() {
+  private Answer.RenderedPage refused() {
     return pages.message(
         403,
         "No organization admits this address",
@@ -376,7 +376,7 @@ public final class SignInRoutes {
 
   private OidcSignIn provider() {
     if (oidc == null) {
-      throw ApiError.of(ErrorCode.NOT_FOUND, "this service has no identity provider");
+      throw ApiException.of(ErrorCode.NOT_FOUND, "this service has no identity provider");
     }
     return oidc;
   }

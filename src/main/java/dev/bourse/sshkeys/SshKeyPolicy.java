@@ -3,7 +3,7 @@ package dev.bourse.sshkeys;
 import dev.bourse.access.LimitStore;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -26,11 +26,11 @@ public final class SshKeyPolicy {
    * @param operation the attempted operation, for the error
    */
   Future<Void> requireWriter(Principal caller, String operation) {
-    if (caller.credential() == Principal.Credential.API_TOKEN
+    if (caller.credential() == Principal.CredentialKind.API_TOKEN
         && caller.org().sshKeysNeedWrite()
         && !caller.may(Scope.CAPACITY_WRITE)) {
       return Future.failedFuture(
-          ApiError.of(
+          ApiException.of(
               ErrorCode.FORBIDDEN,
               "%s: this organization lets only API tokens with capacity:write add and revoke ssh"
                   + " keys; use such a token, or add the key on the console",

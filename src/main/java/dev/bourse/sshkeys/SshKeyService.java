@@ -8,7 +8,7 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.store.Mirror;
@@ -213,7 +213,7 @@ public final class SshKeyService implements Mirror {
       return new Added(existing.get(), false);
     }
     if (byOrg.getOrDefault(orgId, List.of()).size() >= MAX_KEYS_PER_ORG) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "public_key",
           material.fingerprint(),
           "at most %s live keys in an organization; revoke one first".formatted(MAX_KEYS_PER_ORG));
@@ -261,7 +261,7 @@ public final class SshKeyService implements Mirror {
         // A failed guard is the answer, even if another call registered the same key.
         .recover(
             failure ->
-                failure instanceof ApiError
+                failure instanceof ApiException
                     ? Future.failedFuture(failure)
                     : findConcurrent(key, failure));
   }
@@ -302,7 +302,7 @@ public final class SshKeyService implements Mirror {
                     ? Future.succeededFuture()
                     : readings > 1
                         ? reread(orgId, readings - 1)
-                        : Future.failedFuture(ApiError.storedOnly()));
+                        : Future.failedFuture(ApiException.storedOnly()));
   }
 
   /** Reads the organization's keys until this key is known, or revoked. */
@@ -311,14 +311,14 @@ public final class SshKeyService implements Mirror {
       return Future.succeededFuture();
     }
     return refresh(List.of(key.orgId()))
-        .recover(e -> Future.failedFuture(ApiError.storedOnly()))
+        .recover(e -> Future.failedFuture(ApiException.storedOnly()))
         .compose(
             refreshed ->
                 refreshed.left().isEmpty() || isKnown(key)
                     ? Future.succeededFuture()
                     : readings > 1
                         ? reload(key, readings - 1)
-                        : Future.failedFuture(ApiError.storedOnly()));
+                        : Future.failedFuture(ApiException.storedOnly()));
   }
 
   /**
@@ -338,7 +338,7 @@ public final class SshKeyService implements Mirror {
     return byOrg.getOrDefault(orgId, List.of()).stream()
         .filter(k -> k.keyId().equals(keyId))
         .findFirst()
-        .orElseThrow(() -> ApiError.notFound("ssh key", keyId));
+        .orElseThrow(() -> ApiException.notFound("ssh key", keyId));
   }
 
   /**
@@ -428,7 +428,7 @@ public final class SshKeyService implements Mirror {
 
   private static void requireOwn(Principal caller, String orgId) {
     if (!caller.org().orgId().equals(orgId)) {
-      throw ApiError.notFound("organization", orgId);
+      throw ApiException.notFound("organization", orgId);
     }
   }
 }

@@ -5,7 +5,7 @@ import dev.bourse.access.Offboarding;
 import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Change;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -177,7 +177,7 @@ public final class SshKeyStore {
         with(
             fences,
             Statement.guarded(
-                () -> ApiError.notFound("ssh key", key.keyId()),
+                () -> ApiException.notFound("ssh key", key.keyId()),
                 "UPDATE ssh_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
                 audit.atMillis(),
                 key.keyId()),

@@ -1,6 +1,6 @@
 package dev.bourse.sshkeys;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import java.math.BigInteger;
@@ -60,11 +60,11 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
   /**
    * Parses a public key line; surrounding white space is ignored.
    *
-   * @throws ApiError 422 naming the fault; key material is never repeated
+   * @throws ApiException 422 naming the fault; key material is never repeated
    */
   public static SshPublicKey parse(String line) {
     if (PRIVATE.matcher(line).find()) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.BAD_REQUEST,
           """
           %s: this is a private key; it was not stored, but it has left your machine, so \
@@ -94,7 +94,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
 
   private static void requireOneLine(String text) {
     if (text.length() > MAX_LINE_CHARS) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           FIELD,
           "a text of " + text.length() + " characters",
           "at most " + MAX_LINE_CHARS + " characters");
@@ -142,8 +142,8 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
     return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(Digests.sha256(blob));
   }
 
-  private static ApiError refused(String what) {
-    return ApiError.badField(FIELD, what, ACCEPTED);
+  private static ApiException refused(String what) {
+    return ApiException.badField(FIELD, what, ACCEPTED);
   }
 
   /** Parses one key blob, and rejects it at the first invalid byte. */
@@ -225,7 +225,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
       BigInteger modulus = positive();
       int bits = modulus.bitLength();
       if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) {
-        throw ApiError.badField(
+        throw ApiException.badField(
             FIELD,
             "an rsa key of " + bits + " bits",
             MIN_RSA_BITS + " to " + MAX_RSA_BITS + " bits, or ssh-ed25519");

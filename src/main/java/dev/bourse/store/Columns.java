@@ -141,7 +141,7 @@ public final class Columns<T> {
    * Writes a row's columns as JSON, which another process reads as a {@link JsonRow} without the
    * store.
    */
-  public void tell(JsonBytes json, T row) {
+  public void writeJson(JsonBytes json, T row) {
     columns.forEach(column -> json.put(column.name, column.value.apply(row)));
   }
 

@@ -25,8 +25,8 @@ public interface Database {
   /**
    * Returns the rows of a query, in order, as of the last commit that completed before the call.
    *
-   * <p>Fails with {@link StoreUnavailable} if the queue of reads is full or the engine does not
-   * answer, and with the engine's own exception for faulty SQL.
+   * <p>Fails with {@link StoreUnavailableException} if the queue of reads is full or the engine
+   * does not answer, and with the engine's own exception for faulty SQL.
    *
    * @param parameters values for the {@code ?} placeholders: String, Long, Integer, Boolean, byte[]
    *     or null
@@ -53,9 +53,9 @@ public interface Database {
    * disk and every later read sees it.
    *
    * <p>Fails with a statement's own exception if the statement changed another number of rows than
-   * it demands; with {@link StoreUnavailable} if a retry may succeed (queue full, engine
+   * it demands; with {@link StoreUnavailableException} if a retry may succeed (queue full, engine
    * unreachable, disk full); with the engine's own exception for anything else. In each case the
-   * commit has no effect, except possibly for a {@link StoreUnavailable#mayBeStored()}.
+   * commit has no effect, except possibly for a {@link StoreUnavailableException#mayBeStored()}.
    *
    * @param changes notifications to other processes, sent only after the commit is stored; at most
    *     64
@@ -133,8 +133,10 @@ public interface Database {
    * Registers the engine's metrics. Called once; metrics read memory only. Does nothing for a store
    * without metrics of its own.
    */
-  default void show(Signals signals) {}
+  default void registerMetrics(Signals signals) {}
 
-  /** Completes queued work, then closes. Later calls fail with {@link StoreUnavailable}. */
+  /**
+   * Completes queued work, then closes. Later calls fail with {@link StoreUnavailableException}.
+   */
   Future<Void> close();
 }

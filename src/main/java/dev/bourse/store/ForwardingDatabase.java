@@ -63,8 +63,8 @@ public abstract class ForwardingDatabase implements Database {
   }
 
   @Override
-  public void show(Signals signals) {
-    store.show(signals);
+  public void registerMetrics(Signals signals) {
+    store.registerMetrics(signals);
   }
 
   @Override

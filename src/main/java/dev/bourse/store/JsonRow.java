@@ -3,7 +3,7 @@ package dev.bourse.store;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
-/** A row from JSON that {@link Columns#tell} wrote. It cannot contain bytes. */
+/** A row from JSON that {@link Columns#writeJson} wrote. It cannot contain bytes. */
 public record JsonRow(JsonObject json) implements Row {
 
   @Override

@@ -154,8 +154,8 @@ public final class Migrations {
 
   /**
    * Brings a store up to date and returns the applied migrations. Migrations applied before a
-   * failure stay. Fails with {@link StoreRefused} if the store has a migration that this program
-   * lacks, or one with another text.
+   * failure stay. Fails with {@link StoreRefusedException} if the store has a migration that this
+   * program lacks, or one with another text.
    *
    * @param session a session that excludes migrations of other processes
    */
@@ -293,7 +293,7 @@ public final class Migrations {
   private void checkDigests(List<Applied> applied) {
     if (!applied.isEmpty() && version(applied) < baseline()) {
       Applied last = applied.get(applied.size() - 1);
-      throw StoreRefused.of(
+      throw StoreRefusedException.of(
           """
           the store is too old for this program: its last migration is %d (%s), and this program \
           continues from %d; start a release that knows both first\
@@ -308,7 +308,7 @@ public final class Migrations {
       }
       Step step = steps.get(place);
       if (!had.sha256.equals(step.sha256)) {
-        throw StoreRefused.of(
+        throw StoreRefusedException.of(
             """
             the store was made by another program: its migration %d (%s) has digest %s, this \
             program's migration %s (%s) has %s\
@@ -318,8 +318,8 @@ public final class Migrations {
     }
   }
 
-  private StoreRefused newer(int number, String name) {
-    return StoreRefused.of(
+  private StoreRefusedException newer(int number, String name) {
+    return StoreRefusedException.of(
         "the store is newer than this program: it has migration %d (%s), this program knows %s",
         number, name, version());
   }

@@ -40,7 +40,7 @@ public interface Mirror {
    * @param row the {@link Change#row}; a process of another release may omit columns
    * @return false if the key has to be read instead
    */
-  default Future<Boolean> show(String key, String row) {
+  default Future<Boolean> apply(String key, String row) {
     return Future.succeededFuture(false);
   }
 

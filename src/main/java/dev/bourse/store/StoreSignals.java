@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 
 /**
- * Counters of an engine's commits and reads. Durations are recorded only after {@link #show},
- * because a store opens before the metrics exist.
+ * Counters of an engine's commits and reads. Durations are recorded only after {@link
+ * #registerMetrics}, because a store opens before the metrics exist.
  */
 public final class StoreSignals {
   /** From a disk that does not flush to one that hangs. */
@@ -25,7 +25,7 @@ public final class StoreSignals {
   private volatile LongConsumer waits = nanos -> {};
 
   /** Registers the metrics. */
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     groups =
         signals.sizes(
             "bourse_store_group_commits",

@@ -52,10 +52,10 @@ public final class Timekeeper implements ConfirmedTime {
   private final boolean asksServer;
 
   /** A reading of the server's clock, and when it was taken by the monotonic clock. */
-  private record Reading(long millis, long atMillis) {}
+  private record ClockReading(long millis, long atMillis) {}
 
   /** The latest reading while the server's clock is steady, for {@link #clock}. */
-  private volatile @Nullable Reading serverReading;
+  private volatile @Nullable ClockReading serverReading;
 
   // All below is guarded by this object.
   private @Nullable Database database;
@@ -103,7 +103,7 @@ public final class Timekeeper implements ConfirmedTime {
     @Override
     public long millis() {
       long wall = clock.millis();
-      Reading read = serverReading;
+      ClockReading read = serverReading;
       if (read == null) {
         return wall;
       }
@@ -189,7 +189,7 @@ public final class Timekeeper implements ConfirmedTime {
         .ifPresent(by -> recordStep("the database's clock", millis, by));
     serverMillis = millis;
     serverReadAt = after;
-    serverReading = server.isSteady(after) ? new Reading(millis, after) : null;
+    serverReading = server.isSteady(after) ? new ClockReading(millis, after) : null;
     wallAtServerReading = clock.millis();
     long apart = wallAtServerReading - millis;
     boolean isApart = Math.abs(apart) > APART_MILLIS + (after - before);

@@ -1,7 +1,7 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.blob.s3.S3Config;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.util.Optional;
 
 /**
@@ -26,12 +26,12 @@ record Destination(String text, Optional<S3Config> store) {
       return new Destination(text, Optional.empty());
     }
     if (text.contains("timeout=")) {
-      throw ApiError.badField(FIELD, text, ACCEPTED_STORE);
+      throw ApiException.badField(FIELD, text, ACCEPTED_STORE);
     }
     try {
       return new Destination(text, Optional.of(S3Config.parse(text, Optional.empty())));
     } catch (IllegalArgumentException e) {
-      throw ApiError.badField(FIELD, text, ACCEPTED_STORE);
+      throw ApiException.badField(FIELD, text, ACCEPTED_STORE);
     }
   }
 

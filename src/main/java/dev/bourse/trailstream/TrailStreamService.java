@@ -5,7 +5,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Chain;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.SealedBatches;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.delivery.MaskedUrl;
@@ -92,7 +92,7 @@ final class TrailStreamService {
     String orgId = caller.org().orgId();
     return store
         .find(orgId)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("trail stream of", orgId)));
+        .map(found -> found.orElseThrow(() -> ApiException.notFound("trail stream of", orgId)));
   }
 
   private Future<TrailStreamView> view(TrailStream stream, @Nullable String secret) {
@@ -133,7 +133,7 @@ final class TrailStreamService {
             refusal -> {
               refusal.ifPresent(
                   why -> {
-                    throw ApiError.badField(Destination.FIELD, destination.text(), why);
+                    throw ApiException.badField(Destination.FIELD, destination.text(), why);
                   });
               return null;
             });
@@ -141,14 +141,15 @@ final class TrailStreamService {
 
   private static void requireKeys(Destination destination, Order order) {
     if (destination.isStore() && order.accessKeyId() == null) {
-      throw ApiError.badField(ACCESS_KEY_ID, null, "the id of a key that may write to the bucket");
+      throw ApiException.badField(
+          ACCESS_KEY_ID, null, "the id of a key that may write to the bucket");
     }
     if (!destination.isStore() && order.accessKeyId() != null) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           ACCESS_KEY_ID, order.accessKeyId(), "no value, because only s3:// addresses use it");
     }
     if (!destination.isStore() && order.secretAccessKey() != null) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           SECRET_ACCESS_KEY, "…", "no value, because only s3:// addresses use it");
     }
   }
@@ -167,7 +168,7 @@ final class TrailStreamService {
     }
     String given = order.secretAccessKey();
     if (given == null) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           SECRET_ACCESS_KEY, null, "the secret of the key, because the key or the address is new");
     }
     return new Secret(Buffer.buffer(given), null);
@@ -321,7 +322,7 @@ final class TrailStreamService {
         .compose(
             before -> {
               if (before.destination().isStore()) {
-                throw ApiError.of(
+                throw ApiException.of(
                         ErrorCode.CONFLICT,
                         "the stream goes to an object store; set it with another"
                             + " secret_access_key")

@@ -6,7 +6,7 @@ import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Chain;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.MaskedUrl;
@@ -118,7 +118,7 @@ final class TrailStreamStore {
     statements.add(
         Statement.guarded(
             () ->
-                ApiError.of(
+                ApiException.of(
                         ErrorCode.CONFLICT,
                         "organization %s is retired; nothing of it can be changed any more"
                             .formatted(orgId))
@@ -201,8 +201,8 @@ final class TrailStreamStore {
         stream.streamId());
   }
 
-  private static ApiError changedConcurrently() {
-    return ApiError.retryLater(
+  private static ApiException changedConcurrently() {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "the stream was changed at the same time; nothing was written",
         1_000);

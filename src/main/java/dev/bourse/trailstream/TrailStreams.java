@@ -102,7 +102,7 @@ public final class TrailStreams {
   }
 
   /** Registers the metrics of this process's streams. */
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     signals.gauge(
         "bourse_trail_streams_behind",
         "Trail streams with unsent batches, while this process sends them.",

@@ -2,7 +2,7 @@ package dev.bourse.uploads;
 
 import dev.bourse.checkpoint.ConflictReason;
 import dev.bourse.checkpoint.Metadata;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,7 +34,7 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
   /**
    * Parses the header.
    *
-   * @throws ApiError {@code bad-request} for an invalid or contradictory header
+   * @throws ApiException {@code bad-request} for an invalid or contradictory header
    */
   static ContentRange parse(String header) {
     Matcher matcher = FORM.matcher(header.trim());
@@ -79,8 +79,8 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
   }
 
   /** Returns the error for a body whose length differs from the range. */
-  ApiError lengthMismatch(String body) {
-    return ApiError.badField(
+  ApiException lengthMismatch(String body) {
+    return ApiException.badField(
         "Content-Range",
         first + "-" + (last.isPresent() ? String.valueOf(last.getAsLong()) : "*"),
         "a range of " + body + ", the length of the body");
@@ -90,8 +90,8 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
     return digits == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(digits));
   }
 
-  private static ApiError malformed(String header) {
-    return ApiError.badField(
+  private static ApiException malformed(String header) {
+    return ApiException.badField(
         "Content-Range",
         header,
         """

@@ -2,7 +2,7 @@ package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.ByteSource;
-import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageBusyException;
 import dev.bourse.blob.Upload;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.Checkpoint;
@@ -14,7 +14,7 @@ import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
@@ -104,7 +104,7 @@ public final class DirectUploadService {
   private static void requireFit(Metadata metadata, ByteSource source) {
     String told = source.contentType().orElse("");
     if (!isType(normal(told), normal(metadata.contentType()))) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type is %s; expected %s, as announced",
           told.isEmpty() ? "missing" : Text.shown(told),
@@ -128,7 +128,7 @@ public final class DirectUploadService {
     return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
   }
 
-  private static ApiError sizeMismatch(Metadata metadata, long bytes) {
+  private static ApiException sizeMismatch(Metadata metadata, long bytes) {
     return ConflictReason.SIZE_MISMATCH.of(
         "the body has %s bytes; %s were announced", bytes, metadata.bytes());
   }
@@ -138,7 +138,7 @@ public final class DirectUploadService {
         .open(name, inspection)
         .recover(
             e ->
-                e instanceof StorageBusy
+                e instanceof StorageBusyException
                     ? resumable.closeLongestIdle().compose(closed -> blobs.open(name, inspection))
                     : Future.failedFuture(e));
   }

@@ -2,7 +2,7 @@ package dev.bourse.uploads;
 
 import dev.bourse.blob.Inspector;
 import dev.bourse.checkpoint.ConflictReason;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Digests;
 import dev.bourse.secrets.SecretScan;
 import java.security.MessageDigest;
@@ -82,14 +82,14 @@ final class Inspection implements Inspector {
    * @param announced null if none was announced
    */
   static void requireDigest(@Nullable String announced, String sha256) {
-    Optional<ApiError> refusal = refusal(announced, sha256);
+    Optional<ApiException> refusal = refusal(announced, sha256);
     if (refusal.isPresent()) {
       throw refusal.get();
     }
   }
 
   /** Returns the error; empty if the digest is the announced one. */
-  static Optional<ApiError> refusal(@Nullable String announced, String sha256) {
+  static Optional<ApiException> refusal(@Nullable String announced, String sha256) {
     return announced == null || announced.equals(sha256)
         ? Optional.empty()
         : Optional.of(

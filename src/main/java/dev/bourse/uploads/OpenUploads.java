@@ -1,10 +1,10 @@
 package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageBusyException;
 import dev.bourse.blob.Upload;
-import dev.bourse.blob.UploadBusy;
-import dev.bourse.core.ApiError;
+import dev.bourse.blob.UploadBusyException;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -97,7 +97,7 @@ final class OpenUploads {
     return open(name, fileName)
         .recover(
             e ->
-                e instanceof StorageBusy && !(e instanceof UploadBusy)
+                e instanceof StorageBusyException && !(e instanceof UploadBusyException)
                     ? closeLongestIdle().compose(closed -> open(name, fileName))
                     : Future.failedFuture(e))
         .onFailure(e -> forget(name));
@@ -120,8 +120,8 @@ final class OpenUploads {
             });
   }
 
-  private static ApiError busy() {
-    return ApiError.retryLater(
+  private static ApiException busy() {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED, "another request of this upload is in progress", RETRY_MILLIS);
   }
 

@@ -1,18 +1,18 @@
 package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.ByteSource;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.StorageFullException;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.Metadata;
 import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.Revision;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
@@ -55,8 +55,8 @@ public final class ResumableUploads {
    * Limits requests per owner, because the blob store's limit is shared: otherwise slow requests of
    * a few organizations would block all others.
    */
-  private final Limit requests =
-      Limit.of("requests that send bytes", BlobConfig.UPLOADS)
+  private final Bulkhead requests =
+      Bulkhead.of("requests that send bytes", BlobConfig.UPLOADS)
           .sharing(MAX_REQUESTS)
           .sharingFairly();
 
@@ -125,7 +125,7 @@ public final class ResumableUploads {
 
   /** Runs work that receives bytes of an item, within its owner's share of concurrent requests. */
   <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
-    Limit.Place place = requests.enter(item.orgId());
+    Bulkhead.Place place = requests.enter(item.orgId());
     return Future.succeededFuture()
         .compose(entered -> work.get())
         .onComplete(done -> place.close());
@@ -232,8 +232,8 @@ public final class ResumableUploads {
             });
   }
 
-  private static BlobGone isBlob(Target target) {
-    return new BlobGone("upload " + target.upload() + " is already a blob");
+  private static BlobNotFoundException isBlob(Target target) {
+    return new BlobNotFoundException("upload " + target.upload() + " is already a blob");
   }
 
   /**
@@ -278,7 +278,7 @@ public final class ResumableUploads {
    *
    * @param onLate returns the error for the client
    */
-  private <T> Future<T> awaitEnd(Target target, Future<T> ending, Supplier<ApiError> onLate) {
+  private <T> Future<T> awaitEnd(Target target, Future<T> ending, Supplier<ApiException> onLate) {
     if (ending.isComplete()) {
       return ending;
     }
@@ -291,7 +291,7 @@ public final class ResumableUploads {
               }
               ending.onFailure(
                   late -> {
-                    if (!(late instanceof ApiError)) {
+                    if (!(late instanceof ApiException)) {
                       LOG.warn(
                           "upload {} is not finished yet: {}", target.upload(), late.toString());
                     }
@@ -311,15 +311,15 @@ public final class ResumableUploads {
   Future<String> store(
       Target target,
       OpenUploads.Opened opened,
-      Function<String, Optional<ApiError>> refusal,
+      Function<String, Optional<ApiException>> refusal,
       Function<String, Future<?>> note) {
     // The answer to the client, set by the first of two events: the digest or the time-out.
-    AtomicReference<@Nullable ApiError> told = new AtomicReference<>();
+    AtomicReference<@Nullable ApiException> told = new AtomicReference<>();
     Future<String> stored =
         finishInspection(target, opened)
             .compose(
                 sha256 -> {
-                  Optional<ApiError> refused = refusal.apply(sha256);
+                  Optional<ApiException> refused = refusal.apply(sha256);
                   if (refused.isEmpty()) {
                     return Future.succeededFuture()
                         .compose(wanted -> note.apply(sha256))
@@ -337,8 +337,8 @@ public final class ResumableUploads {
         target,
         stored,
         () -> {
-          ApiError ending = stillEnding();
-          ApiError first = told.compareAndExchange(null, ending);
+          ApiException ending = stillEnding();
+          ApiException first = told.compareAndExchange(null, ending);
           return first == null ? ending : first;
         });
   }
@@ -353,12 +353,12 @@ public final class ResumableUploads {
    * Returns true if an upload that could not be finished may be retried without reading it again.
    */
   private static boolean isRetryable(Target target, OpenUploads.Opened opened, Throwable failure) {
-    return (failure instanceof StorageFault || failure instanceof StorageFull)
+    return (failure instanceof StorageFaultException || failure instanceof StorageFullException)
         && isWhole(target, opened);
   }
 
-  private static ApiError stillEnding() {
-    return ApiError.retryLater(
+  private static ApiException stillEnding() {
+    return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "all bytes have arrived and are being inspected and stored; try again later",
         RETRY_MILLIS);
@@ -388,7 +388,7 @@ public final class ResumableUploads {
                 return Future.failedFuture(failure);
               });
     }
-    Throwable told = failure instanceof BlobGone ? noSession() : failure;
+    Throwable told = failure instanceof BlobNotFoundException ? noSession() : failure;
     return open.close(opened).transform(released -> Future.failedFuture(told));
   }
 
@@ -398,8 +398,8 @@ public final class ResumableUploads {
   }
 
   /** The error for a session that has ended. */
-  static ApiError noSession() {
-    return ApiError.of(
+  static ApiException noSession() {
+    return ApiException.of(
         ErrorCode.GONE,
         "this session is committed, replaced, withdrawn or expired, or never existed");
   }

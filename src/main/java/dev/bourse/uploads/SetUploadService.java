@@ -10,7 +10,7 @@ import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetFile;
 import dev.bourse.checkpoint.SetStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -109,7 +109,7 @@ public final class SetUploadService {
                     set,
                     found.orElseThrow(
                         () ->
-                            ApiError.of(
+                            ApiException.of(
                                 ErrorCode.NOT_FOUND,
                                 "number: %s was announced with %s files, numbered from 0",
                                 item.id(),
@@ -177,7 +177,7 @@ public final class SetUploadService {
                         .compose(stored -> arrive(awaited, opened.inspection().beginning()))));
   }
 
-  private static Optional<ApiError> refusal(SetFile file, String sha256) {
+  private static Optional<ApiException> refusal(SetFile file, String sha256) {
     return sha256.equals(file.sha256())
         ? Optional.empty()
         : Optional.of(

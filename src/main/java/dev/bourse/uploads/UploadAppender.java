@@ -5,7 +5,7 @@ import dev.bourse.blob.Upload;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.ConflictReason;
 import dev.bourse.checkpoint.Metadata;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 
@@ -78,14 +78,14 @@ final class UploadAppender {
     return broken;
   }
 
-  static ApiError tooMany(Metadata metadata) {
+  static ApiException tooMany(Metadata metadata) {
     return ConflictReason.SIZE_MISMATCH.of(
         "the body exceeds the %s bytes that were announced", metadata.bytes());
   }
 
   /** The error after the member who announced the file has lost the permission. */
-  private static ApiError withdrawn() {
-    return ApiError.of(
+  private static ApiException withdrawn() {
+    return ApiException.of(
         ErrorCode.GONE,
         "the member who announced this file may no longer publish it; no more bytes are accepted");
   }

@@ -1,6 +1,6 @@
 package dev.bourse.uploads;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.ByteSource;
 import dev.bourse.checkpoint.BlobName;
@@ -13,7 +13,7 @@ import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import io.vertx.core.Future;
@@ -203,7 +203,7 @@ public final class UploadSessionService {
           "the upload of %s is direct: send its bytes to its content", item.id());
     }
     if (draft.isLate(clock.millis())) {
-      throw ApiError.of(
+      throw ApiException.of(
           ErrorCode.UPLOAD_TIMEOUT,
           "the session of %s is over; announce the checkpoint again",
           item.id());
@@ -266,7 +266,7 @@ public final class UploadSessionService {
         .recover(
             e ->
                 Future.failedFuture(
-                    e instanceof BlobGone
+                    e instanceof BlobNotFoundException
                         ? ConflictReason.OBJECT_MISSING.of(
                             "the bytes of %s are lost; send them again", item.id())
                         : e))

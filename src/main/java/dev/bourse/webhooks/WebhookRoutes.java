@@ -1,6 +1,6 @@
 package dev.bourse.webhooks;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
@@ -65,7 +65,7 @@ final class WebhookRoutes {
   /** An id that is not a number names no delivery. */
   private static long deliveryId(Call call) {
     String id = call.text("delivery_id");
-    return number(id).orElseThrow(() -> ApiError.notFound("delivery", id));
+    return number(id).orElseThrow(() -> ApiException.notFound("delivery", id));
   }
 
   private static Optional<Long> after(Call call) {
@@ -74,7 +74,7 @@ final class WebhookRoutes {
             id ->
                 number(id)
                     .orElseThrow(
-                        () -> ApiError.badField("after", id, "the next of a page before")));
+                        () -> ApiException.badField("after", id, "the next of a page before")));
   }
 
   private static Optional<Long> number(String id) {

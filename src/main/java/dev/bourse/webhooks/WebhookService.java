@@ -4,10 +4,10 @@ import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.TrailStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
-import dev.bourse.core.Limit;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
@@ -51,8 +51,8 @@ final class WebhookService {
   private final WebhookDispatcher dispatcher;
   private final Clock clock;
   private final RandomGenerator random;
-  private final Limit asked =
-      Limit.of("test and resend requests", SignedSender.MAX_ASKED)
+  private final Bulkhead asked =
+      Bulkhead.of("test and resend requests", SignedSender.MAX_ASKED)
           .sharing(MOST_ASKED)
           .sharingFairly();
 
@@ -86,7 +86,9 @@ final class WebhookService {
   Future<WebhookEndpoint> readWebhook(Principal caller, String endpointId) {
     return store
         .findEndpoint(caller.org().orgId(), endpointId)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("webhook endpoint", endpointId)));
+        .map(
+            found ->
+                found.orElseThrow(() -> ApiException.notFound("webhook endpoint", endpointId)));
   }
 
   /** An endpoint with its new secret, which is shown once. */
@@ -141,7 +143,7 @@ final class WebhookService {
   private Future<Void> requireReachable(Principal caller, String url) {
     String refusal = client.refusal(url);
     if (refusal != null) {
-      throw ApiError.badField("url", url, refusal);
+      throw ApiException.badField("url", url, refusal);
     }
     return client
         .findUnreachable(caller.org().orgId(), url)
@@ -149,7 +151,7 @@ final class WebhookService {
             why -> {
               why.ifPresent(
                   fault -> {
-                    throw ApiError.badField("url", url, "a reachable address: " + fault);
+                    throw ApiException.badField("url", url, "a reachable address: " + fault);
                   });
               return null;
             });
@@ -166,7 +168,7 @@ final class WebhookService {
             known -> {
               for (String cluster : wanted) {
                 if (!known.contains(cluster)) {
-                  throw ApiError.badField(
+                  throw ApiException.badField(
                       "clusters", cluster, "names of clusters of " + orgId + ", not retired");
                 }
               }
@@ -277,7 +279,9 @@ final class WebhookService {
                                           "endpoint_id=%s message_id=%s"
                                               .formatted(endpointId, messageId))))))
                   .compose(stored -> store.findDelivery(endpointId, messageId))
-                  .map(found -> found.orElseThrow(() -> ApiError.notFound("delivery", messageId)));
+                  .map(
+                      found ->
+                          found.orElseThrow(() -> ApiException.notFound("delivery", messageId)));
             });
   }
 
@@ -300,7 +304,7 @@ final class WebhookService {
                     .compose(
                         delivery -> {
                           if (delivery.isPending()) {
-                            throw ApiError.of(
+                            throw ApiException.of(
                                     ErrorCode.CONFLICT,
                                     "delivery " + deliveryId + " still waits and is sent by itself")
                                 .with("reason", "wrong-status");
@@ -333,11 +337,12 @@ final class WebhookService {
         .findDelivery(endpointId, deliveryId)
         .map(
             found ->
-                found.orElseThrow(() -> ApiError.notFound("delivery", String.valueOf(deliveryId))));
+                found.orElseThrow(
+                    () -> ApiException.notFound("delivery", String.valueOf(deliveryId))));
   }
 
   private Future<Attempt> bounded(Principal caller, Supplier<Future<Attempt>> attempt) {
-    Limit.Place place = asked.enter(caller.org().orgId());
+    Bulkhead.Place place = asked.enter(caller.org().orgId());
     return attempt.get().onComplete(done -> place.close());
   }
 

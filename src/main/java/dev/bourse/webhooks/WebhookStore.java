@@ -7,7 +7,7 @@ import dev.bourse.access.Offboarding;
 import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
@@ -122,8 +122,8 @@ final class WebhookStore {
         atMillis);
   }
 
-  private static ApiError conflict(String reason, String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
+  private static ApiException conflict(String reason, String detail) {
+    return ApiException.of(ErrorCode.CONFLICT, detail).with("reason", reason);
   }
 
   /** Stores the changed fields of an endpoint, unless it was changed concurrently. */
@@ -136,7 +136,7 @@ final class WebhookStore {
                 next, "endpoint_id = ? AND revision = ?", before.endpointId(), before.revision())
             .orElse(
                 () ->
-                    ApiError.retryLater(
+                    ApiException.retryLater(
                         ErrorCode.OVERLOADED,
                         "the endpoint was changed at the same time; nothing was written",
                         1_000)));

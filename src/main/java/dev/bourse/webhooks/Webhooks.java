@@ -101,7 +101,7 @@ public final class Webhooks {
   }
 
   /** Registers the metrics of this process's deliveries. */
-  public void show(Signals signals) {
+  public void registerMetrics(Signals signals) {
     signals.gauge(
         "bourse_webhook_queues",
         "Non-empty queues of webhooks, while this process delivers them.",

@@ -24,7 +24,7 @@ import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -165,7 +165,8 @@ public final class Seeding {
   /**
    * Compares the file's nodes with the store's.
    *
-   * @throws StoreRefused when a node cannot be created because another node has its address
+   * @throws StoreRefusedException when a node cannot be created because another node has its
+   *     address
    */
   private static void compare(WorldFile world, List<StoredMachine> known) {
     Map<String, StoredMachine> byId = new HashMap<>();
@@ -189,7 +190,7 @@ public final class Seeding {
       }
     }
     if (!faults.isEmpty()) {
-      throw new StoreRefused(String.join("\n", faults), null);
+      throw new StoreRefusedException(String.join("\n", faults), null);
     }
   }
 
@@ -323,7 +324,7 @@ public final class Seeding {
     }
     Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
     if (nodes.size() < holder.heldNodes()) {
-      throw StoreRefused.of(
+      throw StoreRefusedException.of(
           "cluster %s: held_nodes is %s, but pool %s has %s free nodes",
           holder.name(), holder.heldNodes(), holder.pool(), nodes.size());
     }

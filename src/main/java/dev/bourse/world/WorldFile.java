@@ -5,7 +5,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
@@ -165,7 +165,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
     }
     try {
       SshPublicKey.parse(key);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       yaml.fault(
           "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; %s"
               .formatted(refused.detail()));
@@ -210,7 +210,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
     TokenLimits.FIELDS.forEach(field -> written.put(field, yaml.textOrNull(field)));
     try {
       return TokenLimits.of(written);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       yaml.fault(refused.detail());
       return TokenLimits.NONE;
     }

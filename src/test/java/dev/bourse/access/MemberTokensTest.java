@@ -356,7 +356,8 @@ class MemberTokensTest extends StoreFixture {
   @Test
   void aGrantWhoseRevocationCouldNotBeStoredIsNotSaidToBeRevoked() {
     failNextCommits(1);
-    fails(dev.bourse.store.StoreUnavailable.class, revocations.revokeGrant("g1", List.of()));
+    fails(
+        dev.bourse.store.StoreUnavailableException.class, revocations.revokeGrant("g1", List.of()));
     tokens.authenticate(issued());
   }
 

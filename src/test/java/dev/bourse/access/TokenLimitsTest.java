@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -72,9 +72,9 @@ class TokenLimitsTest {
         (field, values) ->
             values.forEach(
                 value -> {
-                  ApiError refused =
+                  ApiException refused =
                       assertThrows(
-                          ApiError.class,
+                          ApiException.class,
                           () -> TokenLimits.of(new JsonObject().put(field, value)),
                           field + value);
                   assertEquals(ErrorCode.BAD_REQUEST, refused.code());
@@ -130,7 +130,7 @@ class TokenLimitsTest {
         assertTrue(within(next, asked), "seed " + seed);
         assertEquals(standing, standing.narrowedTo(TokenLimits.NONE), "seed " + seed);
         assertEquals(next, next.narrowedTo(asked), "told twice, seed " + seed);
-      } catch (ApiError wider) {
+      } catch (ApiException wider) {
         refused++;
         assertEquals(ErrorCode.TOKEN_LIMIT, wider.code(), "seed " + seed);
         assertFalse(within(asked, standing), "seed " + seed);

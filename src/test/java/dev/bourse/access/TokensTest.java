@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -109,7 +109,7 @@ class TokensTest extends StoreFixture {
   void theTimeOfLastUseIsStoredOnceAndAgainAfterAFailure() throws Exception {
     authenticate("Bearer " + secret.text());
     failNextCommits(1);
-    fails(StoreUnavailable.class, tokens.flush());
+    fails(StoreUnavailableException.class, tokens.flush());
     assertEquals(List.of(0L), lastUses());
 
     await(tokens.flush());
@@ -187,7 +187,7 @@ class TokensTest extends StoreFixture {
   }
 
   private String refused(@Nullable String header) {
-    ApiError error = Sample.refused(ErrorCode.UNAUTHORIZED, () -> authenticate(header));
+    ApiException error = Sample.refused(ErrorCode.UNAUTHORIZED, () -> authenticate(header));
     return error.detail();
   }
 

@@ -111,7 +111,7 @@ class ChangeLaneTest {
     }
 
     @Override
-    public Future<Boolean> show(String key, String row) {
+    public Future<Boolean> apply(String key, String row) {
       if (!row.matches("[0-9]+")) {
         return Future.succeededFuture(false);
       }

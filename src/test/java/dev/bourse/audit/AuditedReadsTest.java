@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.ByteArrayOutputStream;
@@ -246,7 +246,7 @@ class AuditedReadsTest extends StoreFixture {
         return super.commit(statements, changes);
       }
       delayed = statements;
-      return Future.failedFuture(new StoreUnavailable("no answer", null));
+      return Future.failedFuture(new StoreUnavailableException("no answer", null));
     }
 
     @Override
@@ -278,7 +278,7 @@ class AuditedReadsTest extends StoreFixture {
           .compose(
               stored ->
                   isLost
-                      ? Future.failedFuture(new StoreUnavailable("made to be lost", null))
+                      ? Future.failedFuture(new StoreUnavailableException("made to be lost", null))
                       : Future.succeededFuture());
     }
 
@@ -325,7 +325,7 @@ class AuditedReadsTest extends StoreFixture {
     try {
       reads.record(row);
       return true;
-    } catch (ApiError e) {
+    } catch (ApiException e) {
       return false;
     }
   }
@@ -371,7 +371,7 @@ class AuditedReadsTest extends StoreFixture {
         return Promise.<Void>promise().future();
       }
       return isAway
-          ? Future.failedFuture(new StoreUnavailable("made to be away", null))
+          ? Future.failedFuture(new StoreUnavailableException("made to be away", null))
           : super.commit(statements, changes);
     }
 
@@ -519,7 +519,7 @@ class AuditedReadsTest extends StoreFixture {
         reads.record(row(recorded));
         recorded++;
         reads.tick();
-      } catch (ApiError e) {
+      } catch (ApiException e) {
         isRefused = e.code() == ErrorCode.OVERLOADED;
       }
     }
@@ -547,7 +547,7 @@ class AuditedReadsTest extends StoreFixture {
           try {
             reads.record(row(-1));
             return false;
-          } catch (ApiError e) {
+          } catch (ApiException e) {
             return true;
           }
         });

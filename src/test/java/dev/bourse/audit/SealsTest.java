@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
@@ -117,7 +117,7 @@ abstract class SealsTest extends TrailFixture {
   @Test
   void anUnknownOrganizationHasNoSeals() {
     ExecutionException e = assertThrows(ExecutionException.class, () -> verify("nobody", false, 0));
-    ApiError refusal = assertInstanceOf(ApiError.class, e.getCause());
+    ApiException refusal = assertInstanceOf(ApiException.class, e.getCause());
     assertEquals(ErrorCode.NOT_FOUND, refusal.code());
   }
 
@@ -357,7 +357,7 @@ abstract class SealsTest extends TrailFixture {
       @Override
       public Future<Void> commit(List<Statement> statements, List<Change> changes) {
         return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
-            ? Future.failedFuture(new StoreUnavailable("made to fail", null))
+            ? Future.failedFuture(new StoreUnavailableException("made to fail", null))
             : super.commit(statements, changes);
       }
     };

@@ -33,7 +33,7 @@ class TrailProofTest {
     }
   }
 
-  private List<ProvenChain> proven() throws TrailProof.Unsound {
+  private List<ProvenChain> proven() throws TrailProof.UnsoundTrailException {
     TrailProof proof = new TrailProof();
     for (int file = 0; file < files.size(); file++) {
       List<String> lines = files.get(file);
@@ -46,7 +46,8 @@ class TrailProofTest {
   }
 
   private void unsound(String where, String what) {
-    TrailProof.Unsound unsound = assertThrows(TrailProof.Unsound.class, this::proven);
+    TrailProof.UnsoundTrailException unsound =
+        assertThrows(TrailProof.UnsoundTrailException.class, this::proven);
     String message = String.valueOf(unsound.getMessage());
     assertTrue(message.startsWith(where + ": ") && message.contains(what), message);
   }

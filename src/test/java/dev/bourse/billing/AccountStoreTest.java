@@ -33,7 +33,7 @@ class AccountStoreTest extends StoreFixture {
         assertThrows(
             ExecutionException.class,
             () -> await(database.commit(AccountStore.hold(seen, ENFORCE))));
-    assertInstanceOf(Holds.Moved.class, failure.getCause());
+    assertInstanceOf(Holds.HoldMovedException.class, failure.getCause());
     assertEquals(HoldState.NONE, account().hold());
   }
 

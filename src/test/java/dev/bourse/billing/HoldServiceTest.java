@@ -25,7 +25,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,14 +176,14 @@ class HoldServiceTest extends ExchangeFixture {
           @Override
           public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
             return sql.contains("JOIN allocation")
-                ? Future.failedFuture(new StoreUnavailable("made to fail", null))
+                ? Future.failedFuture(new StoreUnavailableException("made to fail", null))
                 : super.read(sql, parameters, mapper);
           }
         };
     Balances balances = new Balances(away, clusters, Sample.PROTECTION, clock);
     ExecutionException failure =
         assertThrows(ExecutionException.class, () -> await(balances.list(List.of("acme"))));
-    assertInstanceOf(StoreUnavailable.class, failure.getCause());
+    assertInstanceOf(StoreUnavailableException.class, failure.getCause());
   }
 
   @Test

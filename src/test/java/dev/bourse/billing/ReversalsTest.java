@@ -12,7 +12,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.FakeClock;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -233,7 +233,7 @@ class ReversalsTest extends StoreFixture {
     clock.advance(-10 * HOUR);
     for (int fail = 1; fail <= 3; fail++) {
       failNextCommits(1);
-      fails(StoreUnavailable.class, posting.step());
+      fails(StoreUnavailableException.class, posting.step());
     }
     post();
     assertEquals(0, balance());

@@ -188,7 +188,7 @@ public abstract class BlobStoreContract {
     await(upload.finish());
     await(upload.release());
     assertFalse(await(blobs.exists("item-1.2")));
-    failure(BlobGone.class, blobs.read("item-1.2"));
+    failure(BlobNotFoundException.class, blobs.read("item-1.2"));
 
     await(blobs.publish("u1", "item-1.2"));
     assertTrue(await(blobs.exists("item-1.2")));
@@ -385,14 +385,14 @@ public abstract class BlobStoreContract {
       assertSame(secret, failure(IllegalStateException.class, judged));
     }
     await(blobs.abandon("u"));
-    failure(BlobGone.class, blobs.publish("u", "k"));
+    failure(BlobNotFoundException.class, blobs.publish("u", "k"));
   }
 
   @Test
   void anUploadThatIsOpenIsNeitherOpenedNorPublished() throws Exception {
     Upload upload = await(blobs.open("u", NONE));
-    failure(StorageBusy.class, blobs.open("u", NONE));
-    failure(StorageBusy.class, blobs.publish("u", "k"));
+    failure(StorageBusyException.class, blobs.open("u", NONE));
+    failure(StorageBusyException.class, blobs.publish("u", "k"));
     append(upload, LITTLE);
     await(upload.finish());
     await(upload.release());
@@ -406,7 +406,7 @@ public abstract class BlobStoreContract {
     for (int i = 0; i < SMALL.openUploads(); i++) {
       open.add(await(blobs.open("u" + i, NONE)));
     }
-    failure(StorageBusy.class, blobs.open("more", NONE));
+    failure(StorageBusyException.class, blobs.open("more", NONE));
     await(open.get(3).release());
     await(await(blobs.open("more", NONE)).release());
     for (Upload upload : open) {
@@ -478,8 +478,8 @@ public abstract class BlobStoreContract {
     gate.open();
     await(abandoned);
     await(underWay);
-    failure(BlobGone.class, waiting);
-    failure(BlobGone.class, upload.append(LITTLE, 0, 1_000));
+    failure(BlobNotFoundException.class, waiting);
+    failure(BlobNotFoundException.class, upload.append(LITTLE, 0, 1_000));
     assertEquals(0, await(blobs.stored("u")));
     await(blobs.abandon("u"));
     await(blobs.abandon("never-there"));
@@ -498,7 +498,7 @@ public abstract class BlobStoreContract {
     for (String one : List.of("begun", "open", "finished")) {
       await(blobs.abandon(one));
       assertEquals(0, await(blobs.stored(one)));
-      failure(BlobGone.class, blobs.publish(one, "k"));
+      failure(BlobNotFoundException.class, blobs.publish(one, "k"));
     }
   }
 
@@ -533,7 +533,7 @@ public abstract class BlobStoreContract {
 
   @Test
   void aPublicationOfNothingIsGone() throws Exception {
-    failure(BlobGone.class, blobs.publish("u", "k"));
+    failure(BlobNotFoundException.class, blobs.publish("u", "k"));
     assertFalse(await(blobs.exists("k")));
   }
 
@@ -568,7 +568,7 @@ public abstract class BlobStoreContract {
     await(blobs.delete("k"));
     await(blobs.delete("k"));
     assertFalse(await(blobs.exists("k")));
-    failure(BlobGone.class, blobs.read("k"));
+    failure(BlobNotFoundException.class, blobs.read("k"));
     byte[] rest = Arrays.copyOfRange(bytes, 1_000, 1_000 + BLOCK);
     assertArrayEquals(rest, await(reading.piece(1_000, BLOCK)).getBytes());
     await(reading.close());
@@ -593,7 +593,7 @@ public abstract class BlobStoreContract {
       assertArrayEquals(LITTLE, answer.body());
       headers.forEach(
           (name, value) -> assertEquals(value, answer.headers().firstValue(name).orElse("")));
-      failure(BlobGone.class, blobs.address("none", Duration.ofMinutes(1), headers));
+      failure(BlobNotFoundException.class, blobs.address("none", Duration.ofMinutes(1), headers));
     }
   }
 
@@ -683,12 +683,12 @@ public abstract class BlobStoreContract {
     gate.open();
     await(closed);
     await(underWay);
-    failure(StorageBusy.class, waiting);
+    failure(StorageBusyException.class, waiting);
     failure(RuntimeException.class, reading.piece(0, 1));
-    failure(StorageBusy.class, blobs.open("u", NONE));
-    failure(StorageBusy.class, blobs.read("k"));
-    failure(StorageBusy.class, blobs.exists("k"));
-    failure(StorageBusy.class, blobs.publish("u", "k2"));
+    failure(StorageBusyException.class, blobs.open("u", NONE));
+    failure(StorageBusyException.class, blobs.read("k"));
+    failure(StorageBusyException.class, blobs.exists("k"));
+    failure(StorageBusyException.class, blobs.publish("u", "k2"));
     await(blobs.close());
     blobs = open();
     await(blobs.abandon("u"));

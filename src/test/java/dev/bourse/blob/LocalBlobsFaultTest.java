@@ -104,7 +104,7 @@ class LocalBlobsFaultTest extends BlobFixture {
     assertTrue(child.waitFor(60, TimeUnit.SECONDS));
     List<String> lines = Files.readAllLines(printed);
     assertEquals(3, lines.size(), lines::toString);
-    assertTrue(lines.get(0).startsWith(StorageFull.class.getName() + ": "), lines.get(0));
+    assertTrue(lines.get(0).startsWith(StorageFullException.class.getName() + ": "), lines.get(0));
     assertEquals(Integer.toString(15 * BlobProcess.BLOCK), lines.get(1));
     assertEquals(Integer.toString(BlobProcess.BLOCK), lines.get(2));
 
@@ -124,9 +124,9 @@ class LocalBlobsFaultTest extends BlobFixture {
     upload("u", BYTES);
     reopen(new BlobConfig(2, 8, 4, 4, 64, Long.MAX_VALUE));
     Upload upload = await(blobs.open("u", NONE));
-    StorageFull full = failure(StorageFull.class, append(upload, BYTES));
+    StorageFullException full = failure(StorageFullException.class, append(upload, BYTES));
     assertTrue(String.valueOf(full.getMessage()).contains("bytes free under " + folder));
-    failure(StorageFull.class, append(upload, BYTES));
+    failure(StorageFullException.class, append(upload, BYTES));
     await(upload.release());
     await(blobs.publish("u", "k"));
     assertArrayEquals(BYTES, blob("k"));
@@ -140,7 +140,7 @@ class LocalBlobsFaultTest extends BlobFixture {
     Path inTheWay = file.getParent();
     Files.move(inTheWay, folder.resolve("aside"));
     Files.createFile(inTheWay);
-    failure(StorageFault.class, blobs.open("u", NONE));
+    failure(StorageFaultException.class, blobs.open("u", NONE));
     assertArrayEquals(BYTES, blob("k"));
     Files.delete(inTheWay);
     Files.move(folder.resolve("aside"), inTheWay, StandardCopyOption.ATOMIC_MOVE);
@@ -163,10 +163,10 @@ class LocalBlobsFaultTest extends BlobFixture {
       pipes.add(pipe);
       stuck.add(blobs.read("slow" + i));
     }
-    failure(StorageBusy.class, blobs.exists("k"));
-    failure(StorageBusy.class, blobs.read("another"));
-    failure(StorageBusy.class, blobs.open("u2", NONE));
-    failure(StorageBusy.class, blobs.publish("u2", "k"));
+    failure(StorageBusyException.class, blobs.exists("k"));
+    failure(StorageBusyException.class, blobs.read("another"));
+    failure(StorageBusyException.class, blobs.open("u2", NONE));
+    failure(StorageBusyException.class, blobs.publish("u2", "k"));
     await(append(upload, BYTES));
     await(upload.release());
 

@@ -66,7 +66,7 @@ class LocalBlobsPropertyTest extends BlobFixture {
   private void open(String id) throws Exception {
     Seen seen = new Seen();
     if (open.containsKey(id)) {
-      failure(StorageBusy.class, blobs.open(id, seen));
+      failure(StorageBusyException.class, blobs.open(id, seen));
     } else {
       open.put(id, new Opened(await(blobs.open(id, seen)), seen));
       uploads.putIfAbsent(id, new byte[0]);
@@ -103,12 +103,12 @@ class LocalBlobsPropertyTest extends BlobFixture {
 
   private void publish(String id, String key) throws Exception {
     if (open.containsKey(id)) {
-      failure(StorageBusy.class, blobs.publish(id, key));
+      failure(StorageBusyException.class, blobs.publish(id, key));
       return;
     }
     byte[] bytes = uploads.remove(id);
     if (bytes == null) {
-      failure(BlobGone.class, blobs.publish(id, key));
+      failure(BlobNotFoundException.class, blobs.publish(id, key));
     } else {
       await(blobs.publish(id, key));
       published.put(key, bytes);

@@ -84,12 +84,12 @@ class LocalBlobsTest extends BlobFixture {
     gate.open();
     await(closed);
     await(underWay);
-    failure(StorageBusy.class, waiting);
+    failure(StorageBusyException.class, waiting);
     assertFalse(reading.file().orElseThrow().isOpen());
-    failure(StorageBusy.class, blobs.open("u", NONE));
-    failure(StorageBusy.class, blobs.read("k"));
-    failure(StorageBusy.class, blobs.exists("k"));
-    failure(StorageBusy.class, blobs.publish("u", "k2"));
+    failure(StorageBusyException.class, blobs.open("u", NONE));
+    failure(StorageBusyException.class, blobs.read("k"));
+    failure(StorageBusyException.class, blobs.exists("k"));
+    failure(StorageBusyException.class, blobs.publish("u", "k2"));
     assertArrayEquals(random(28, BLOCK), Files.readAllBytes(onlyFile("uploads")));
     blobs = open(SMALL);
     assertEquals(BLOCK, await(blobs.stored("u")));

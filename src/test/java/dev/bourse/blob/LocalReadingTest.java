@@ -23,14 +23,14 @@ class LocalReadingTest extends BlobFixture {
       readings.add(await(blobs.read("k" + i)));
     }
     publish("more", random(11, 10));
-    failure(StorageBusy.class, blobs.read("more"));
+    failure(StorageBusyException.class, blobs.read("more"));
     for (int i = 0; i < 100; i++) {
       readings.add(await(blobs.read("k0")));
     }
     await(readings.get(0).close());
-    failure(StorageBusy.class, blobs.read("more"));
+    failure(StorageBusyException.class, blobs.read("more"));
     await(readings.get(1).close());
-    failure(BlobGone.class, blobs.read("none"));
+    failure(BlobNotFoundException.class, blobs.read("none"));
     await(blobs.read("more"));
   }
 

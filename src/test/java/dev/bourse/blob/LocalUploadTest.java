@@ -52,7 +52,7 @@ class LocalUploadTest extends BlobFixture {
     Future<Upload> opening = blobs.open("u", gate);
     Future<Void> abandoned = blobs.abandon("u");
     gate.open();
-    failure(BlobGone.class, opening);
+    failure(BlobNotFoundException.class, opening);
     await(abandoned);
     assertEquals(List.of(), files("uploads"));
   }
@@ -77,6 +77,6 @@ class LocalUploadTest extends BlobFixture {
     assertEquals(BLOCK, await(blobs.open("little", NONE)).stored());
     assertFalse(large.isComplete());
     await(blobs.abandon("large"));
-    failure(BlobGone.class, large);
+    failure(BlobNotFoundException.class, large);
   }
 }

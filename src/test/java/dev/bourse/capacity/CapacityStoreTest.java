@@ -167,7 +167,8 @@ class CapacityStoreTest extends StoreFixture {
     assertNotEquals(ofLost.revision(), ofKept.revision());
 
     Transition onTop = DirectChange.maintain(true).apply(ofLost, T0);
-    fails(CapacityStore.RevisionPassed.class, store.commit(onTop, List.of(), List.of(), T0));
+    fails(
+        CapacityStore.RevisionPassedException.class, store.commit(onTop, List.of(), List.of(), T0));
 
     assertEquals(Optional.of(ofKept), await(store.findCluster("c1")));
   }
@@ -180,7 +181,9 @@ class CapacityStoreTest extends StoreFixture {
     Transition second = Capacity.declare(empty(), order(16, "3", 0), TERMS, T0);
     await(store.commit(first, List.of(), List.of(), T0));
 
-    fails(CapacityStore.RevisionPassed.class, store.commit(second, List.of(), List.of(), T0));
+    fails(
+        CapacityStore.RevisionPassedException.class,
+        store.commit(second, List.of(), List.of(), T0));
 
     assertEquals(Optional.of(first.next()), await(store.findCluster("c1")));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit"));

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -217,7 +217,7 @@ class CapacityWalkTest {
       Transition done;
       try {
         done = command.apply(before, now);
-      } catch (ApiError refused) {
+      } catch (ApiException refused) {
         return false;
       }
       assertEquals(before, done.before());

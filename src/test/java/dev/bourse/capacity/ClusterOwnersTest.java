@@ -10,11 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Switches;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -121,7 +121,8 @@ class ClusterOwnersTest extends StoreFixture {
     await(fresh.meetNamed("c1"));
     assertEquals(retired, read.find("c1").orElseThrow().cluster());
     assertEquals(
-        "retired", fails(ApiError.class, fresh.submit("c1", declaring(8))).extras().get("reason"));
+        "retired",
+        fails(ApiException.class, fresh.submit("c1", declaring(8))).extras().get("reason"));
     await(fresh.submit("c1", SelfService.retire("member:ann", false)));
     await(fresh.meetNamed("c9"));
     assertTrue(read.find("c9").isEmpty());
@@ -188,9 +189,9 @@ class ClusterOwnersTest extends StoreFixture {
     Cluster first = declaring(8).apply(empty(), T0).next();
     Cluster second = DirectChange.maintain(true).apply(first, T0).next();
 
-    assertTrue(await(owners.show("c1", ClusterRows.line(second))));
+    assertTrue(await(owners.apply("c1", ClusterRows.line(second))));
     assertEquals(second, published());
-    assertTrue(await(owners.show("c1", ClusterRows.line(first))), "need not be read");
+    assertTrue(await(owners.apply("c1", ClusterRows.line(first))), "need not be read");
     assertEquals(second, published(), "nothing older over something newer");
     assertTrue(owners.holds("c1", second.revision()));
     assertFalse(owners.holds("c1", second.revision() + 1));
@@ -202,8 +203,8 @@ class ClusterOwnersTest extends StoreFixture {
     Cluster elsewhere =
         Cluster.created("c9", "acme", "unknown", Cluster.Kind.VM, Cluster.Posture.MARKET);
 
-    assertFalse(await(owners.show("c9", ClusterRows.line(elsewhere))));
-    assertFalse(await(owners.show("c1", "no row")));
+    assertFalse(await(owners.apply("c9", ClusterRows.line(elsewhere))));
+    assertFalse(await(owners.apply("c1", "no row")));
     assertEquals(empty(), published());
   }
 
@@ -265,7 +266,7 @@ class ClusterOwnersTest extends StoreFixture {
       if (one.succeeded()) {
         done++;
       } else {
-        ApiError refused = fails(ApiError.class, one);
+        ApiException refused = fails(ApiException.class, one);
         assertEquals(ErrorCode.OVERLOADED, refused.code());
         assertEquals(1L, refused.extras().get("retry_after_s"));
       }
@@ -281,7 +282,7 @@ class ClusterOwnersTest extends StoreFixture {
         submit(
             "c1",
             (cluster, now) -> {
-              throw ApiError.of(ErrorCode.CLUSTER_GATED, "no");
+              throw ApiException.of(ErrorCode.CLUSTER_GATED, "no");
             });
     Future<Cluster> broken =
         submit(
@@ -297,7 +298,7 @@ class ClusterOwnersTest extends StoreFixture {
             });
     Future<Cluster> next = submit("c1", declaring(8));
 
-    fails(ApiError.class, refused);
+    fails(ApiException.class, refused);
     fails(IllegalStateException.class, broken);
     fails(StackOverflowError.class, overflowing);
     assertEquals(1, await(next).version());
@@ -307,7 +308,7 @@ class ClusterOwnersTest extends StoreFixture {
   void memoryStaysAsItIsWhenTheCommitFails() throws Exception {
     failNextCommits(1);
 
-    fails(StoreUnavailable.class, submit("c1", declaring(8)));
+    fails(StoreUnavailableException.class, submit("c1", declaring(8)));
 
     assertEquals(empty(), published());
     assertEquals(1, await(submit("c1", declaring(16))).version());
@@ -355,7 +356,7 @@ class ClusterOwnersTest extends StoreFixture {
     Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
     await(new CapacityStore(database, new Random(1)).commit(elsewhere, List.of(), List.of(), T0));
 
-    ApiError refused = fails(ApiError.class, submit("c1", declaring(8)));
+    ApiException refused = fails(ApiException.class, submit("c1", declaring(8)));
 
     assertEquals(ErrorCode.VERSION_MISMATCH, refused.code());
     assertEquals(elsewhere.next(), published());
@@ -374,7 +375,7 @@ class ClusterOwnersTest extends StoreFixture {
     // Its owner forgets it in its turn, which comes before this command's.
     assertEquals(
         ErrorCode.NOT_FOUND,
-        fails(ApiError.class, submit("c1", DirectChange.maintain(true))).code());
+        fails(ApiException.class, submit("c1", DirectChange.maintain(true))).code());
     assertEquals(List.of(), List.copyOf(clusters.stirringIn("h100")));
     assertEquals(List.of(), List.copyOf(clusters.ofOrg("acme")));
   }
@@ -383,7 +384,7 @@ class ClusterOwnersTest extends StoreFixture {
   void aClusterNobodyKnowsIsNotFound() {
     assertEquals(
         ErrorCode.NOT_FOUND,
-        fails(ApiError.class, submit("c9", DirectChange.maintain(true))).code());
+        fails(ApiException.class, submit("c9", DirectChange.maintain(true))).code());
   }
 
   @Test

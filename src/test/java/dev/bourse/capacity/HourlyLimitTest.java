@@ -11,7 +11,7 @@ import dev.bourse.access.AccessStore;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ class HourlyLimitTest extends StoreFixture {
     await(commit(blind(0, 8, "2.00", 2_400)));
     ExecutionException failed =
         assertThrows(ExecutionException.class, () -> await(commit(blind(1, 8, "2.00", 2_400))));
-    ApiError refusal = assertInstanceOf(ApiError.class, failed.getCause());
+    ApiException refusal = assertInstanceOf(ApiException.class, failed.getCause());
     assertEquals(ErrorCode.TOKEN_LIMIT, refusal.code());
     assertEquals(TokenLimits.MAX_HOURLY, refusal.extras().get("limit"));
     assertEquals(List.of(0L), integers("SELECT revision FROM cluster WHERE name = 'c1'"));

@@ -13,7 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
@@ -58,7 +58,7 @@ class LapseTest {
   }
 
   private static void refusedAt(String field, String value, JsonObject conditions) {
-    ApiError error =
+    ApiException error =
         refused(ErrorCode.BAD_REQUEST, () -> declared(Sample.active(1), 8, conditions, NOW));
     assertTrue(
         error.detail().startsWith(field + ": " + value + " is not acceptable; expected "),
@@ -76,7 +76,7 @@ class LapseTest {
     refusedAt("until", Times.rfc3339(T0), until(T0));
     refusedAt("until", Times.rfc3339(year + 1), until(year + 1));
     for (String malformed : List.of("tomorrow", "2023-11-14", "2023-11-14T22:15:20", "")) {
-      ApiError error =
+      ApiException error =
           refused(
               ErrorCode.BAD_REQUEST,
               () -> Conditions.Changes.of(new JsonObject().put("until", malformed)));

@@ -5,7 +5,7 @@ import static dev.bourse.capacity.Sample.TERMS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Switches;
@@ -79,8 +79,8 @@ class LapsingOwnerTest extends ExchangeFixture {
     hold();
     clock.advance(UNTIL + 1 - clock.millis());
 
-    ApiError refusal =
-        fails(ApiError.class, owners.submit("c1", declaring(16, 2, until(UNTIL + 3_600_000))));
+    ApiException refusal =
+        fails(ApiException.class, owners.submit("c1", declaring(16, 2, until(UNTIL + 3_600_000))));
 
     assertEquals(ErrorCode.VERSION_MISMATCH, refusal.code());
     assertEquals(3, cluster().version());

@@ -12,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
@@ -45,7 +45,7 @@ class LeashTest {
   }
 
   private static void beyond(String limit, double maximum, Terms terms, Capacity.Declare order) {
-    ApiError error =
+    ApiException error =
         refused(ErrorCode.TOKEN_LIMIT, () -> Capacity.declare(empty(), order, terms, LATER));
     assertEquals(limit, error.extras().get("limit"));
     assertEquals(maximum, error.extras().get("maximum"));
@@ -90,7 +90,7 @@ class LeashTest {
     Terms terms = under(new TokenLimits(null, null, null, 8 * HOUR));
     beyond("max_lease", 28_800, terms, order(8, "2.00", 0));
     beyond("max_lease", 28_800, terms, until(8, "2.00", 0, quoted(LATER + 8 * HOUR + 1)));
-    ApiError error =
+    ApiException error =
         refused(
             ErrorCode.TOKEN_LIMIT,
             () -> Capacity.declare(empty(), order(8, "2.00", 0), terms, LATER));
@@ -208,7 +208,7 @@ class LeashTest {
         leash.require(empty(), standing, next, T0);
         passes = true;
         accepted++;
-      } catch (ApiError beyond) {
+      } catch (ApiException beyond) {
         passes = false;
         refusals++;
       }

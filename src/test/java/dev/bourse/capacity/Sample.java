@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
 import dev.bourse.pools.Pool;
@@ -259,8 +259,8 @@ public final class Sample {
     return addresses;
   }
 
-  public static ApiError refused(ErrorCode code, Runnable action) {
-    ApiError error = Assertions.assertThrows(ApiError.class, action::run);
+  public static ApiException refused(ErrorCode code, Runnable action) {
+    ApiException error = Assertions.assertThrows(ApiException.class, action::run);
     Assertions.assertEquals(code, error.code(), error.detail());
     return error;
   }

@@ -21,7 +21,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.sqlite.MemoryEngine;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
@@ -213,7 +213,7 @@ public abstract class StoreFixture {
     @Override
     public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
       if (readFailures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-        return Future.failedFuture(new StoreUnavailable("made to fail", null));
+        return Future.failedFuture(new StoreUnavailableException("made to fail", null));
       }
       Function<List<?>, Future<Void>> answer = late.getAndSet(Failing::inTime);
       return super.read(sql, parameters, mapper).compose(rows -> answer.apply(rows).map(rows));
@@ -222,7 +222,7 @@ public abstract class StoreFixture {
     @Override
     public Future<Void> commit(List<Statement> statements, List<Change> changes) {
       if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-        return Future.failedFuture(new StoreUnavailable("made to fail", null));
+        return Future.failedFuture(new StoreUnavailableException("made to fail", null));
       }
       if (lostAnswers.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
         return super.commit(statements, changes)

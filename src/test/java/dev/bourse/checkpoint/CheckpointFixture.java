@@ -228,7 +228,7 @@ public abstract class CheckpointFixture extends StoreFixture {
         null,
         username,
         id,
-        Principal.Credential.MEMBER_TOKEN);
+        Principal.CredentialKind.MEMBER_TOKEN);
   }
 
   public static CheckpointService.Announcement publication(

@@ -3,7 +3,7 @@ package dev.bourse.checkpoint;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.List;
 import org.junit.jupiter.api.function.Executable;
@@ -44,8 +44,8 @@ public final class CheckpointSamples {
     return new Metadata("T", "", fileName, "application/octet-stream", bytes, null);
   }
 
-  public static ApiError refused(ErrorCode code, Executable what) {
-    ApiError error = assertThrows(ApiError.class, what);
+  public static ApiException refused(ErrorCode code, Executable what) {
+    ApiException error = assertThrows(ApiException.class, what);
     assertEquals(code, error.code(), error.detail());
     return error;
   }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -50,7 +50,7 @@ class CheckpointWalkTest {
       Optional<Checkpoint> after;
       try {
         after = step(item.get(), random);
-      } catch (ApiError refused) {
+      } catch (ApiException refused) {
         continue;
       }
       if (after.equals(item)) {

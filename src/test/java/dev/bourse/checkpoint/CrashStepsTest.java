@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
@@ -115,7 +115,7 @@ class CrashStepsTest extends CheckpointFixture {
         Future<CheckpointStore.Listed> again =
             services().sessions.commit(member("alice"), id, NEW.length, NO_SHA);
         if (await(services().store.find(id)).orElseThrow().item().draft() == null) {
-          fails(ApiError.class, again);
+          fails(ApiException.class, again);
         } else {
           await(again);
         }

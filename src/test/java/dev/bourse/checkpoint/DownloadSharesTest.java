@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.checkpoint.DownloadShares.Reader;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,7 +29,7 @@ class DownloadSharesTest {
     try {
       shares.begin(reader, key);
       return true;
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return false;
     }
   }
@@ -55,7 +55,7 @@ class DownloadSharesTest {
       refused += take(new Reader(false, "org" + i), "of" + i + "-") == 0 ? 1 : 0;
     }
     assertTrue(begins(new Reader(false, "org0"), "of0-0"), "what it reads, it may read again");
-    assertThrows(ApiError.class, () -> shares.begin(new Reader(false, "org0"), "another"));
+    assertThrows(ApiException.class, () -> shares.begin(new Reader(false, "org0"), "another"));
     assertTrue(refused < 16 - 4, refused + " of 16 got nothing");
   }
 
@@ -74,7 +74,7 @@ class DownloadSharesTest {
       while (held.size() < 100) {
         held.add(counting.begin(reader, key));
       }
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       assertEquals(ErrorCode.OVERLOADED, refused.code());
     }
     return held;

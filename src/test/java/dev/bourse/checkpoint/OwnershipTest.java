@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.uploads.UploadFixture;
@@ -45,7 +45,7 @@ class OwnershipTest extends UploadFixture {
     assertEquals(
         ErrorCode.CONFLICT,
         fails(
-                ApiError.class,
+                ApiException.class,
                 checkpoints.publish(
                     member("alice"), publication(Visibility.ORG, "a.bin", BYTES, false)))
             .code());

@@ -5,7 +5,7 @@ import static dev.bourse.capacity.StoreFixture.fails;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -72,7 +72,7 @@ class SearchQueueTest {
     for (int i = 0; i <= SearchQueue.MAX_WAITING; i++) {
       asked.add(search());
     }
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, search()).code());
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, search()).code());
     for (int i = 0; i < asked.size(); i++) {
       begun.get(i).complete(i);
       await(asked.get(i));
@@ -87,7 +87,7 @@ class SearchQueueTest {
       own++;
       last = search("acme");
     }
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, last).code());
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, last).code());
     assertEquals((SearchQueue.MAX_WAITING + 2) / 2, own);
     assertEquals(false, search("globex").failed());
   }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import java.util.List;
@@ -118,7 +118,7 @@ class SetCrashTest extends SetFixture {
                 .compose(sent -> commit(process, awaited.get())),
         id -> {
           if (await(process().checkpoints.get(LAB.orgId(), id)).item().draft() == null) {
-            fails(ApiError.class, commit(awaited.get()));
+            fails(ApiException.class, commit(awaited.get()));
           } else {
             if (!await(ask(process(), awaited.get(), 1)).isComplete()) {
               await(put(process(), awaited.get(), 1, NEW, NEW.length - 1, NEW.length));

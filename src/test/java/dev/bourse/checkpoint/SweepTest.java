@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -80,7 +80,7 @@ class SweepTest extends CheckpointFixture {
 
     assertTrue(await(services.sweep.run()) > 0);
     assertEquals(false, await(blobs.exists(other.key)), "it comes behind the one that is stuck");
-    fails(StorageFault.class, services.sweep.run());
+    fails(StorageFaultException.class, services.sweep.run());
     Files.delete(inside);
     assertTrue(await(services.sweep.run()) > 0);
     assertEquals(false, await(blobs.exists(stuck.key)));
@@ -104,7 +104,7 @@ class SweepTest extends CheckpointFixture {
     assertEquals(1, await(services.sweep.run()));
     assertEquals(false, await(blobs.exists(other.key)));
     assertEquals(250L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
-    fails(StorageFault.class, services.sweep.run());
+    fails(StorageFaultException.class, services.sweep.run());
     for (String key : stuck) {
       Files.delete(place(key).resolve("inside"));
     }
@@ -128,7 +128,7 @@ class SweepTest extends CheckpointFixture {
                   && isStuck.test((String) arguments[0])) {
                 tried.add((String) arguments[0]);
                 clock.advance(3_000);
-                return Future.failedFuture(new StorageFault("it is away", null));
+                return Future.failedFuture(new StorageFaultException("it is away", null));
               }
               return method.invoke(blobs, arguments);
             });
@@ -163,9 +163,9 @@ class SweepTest extends CheckpointFixture {
     List<String> tried = new ArrayList<>();
     AtomicBoolean isAway = new AtomicBoolean(true);
     Services services = new Services(database, failingSlowly(key -> isAway.get(), tried));
-    fails(StorageFault.class, services.sweep.run());
+    fails(StorageFaultException.class, services.sweep.run());
     assertEquals(keys.subList(0, 3), tried);
-    fails(StorageFault.class, services.sweep.run());
+    fails(StorageFaultException.class, services.sweep.run());
     assertEquals(keys.subList(0, 6), tried);
 
     isAway.set(false);
@@ -195,7 +195,7 @@ class SweepTest extends CheckpointFixture {
     stuck.addAll(orphans.subList(0, 3));
     Services services = new Services(database, failingSlowly(stuck::contains, new ArrayList<>()));
 
-    fails(StorageFault.class, services.sweep.run());
+    fails(StorageFaultException.class, services.sweep.run());
     assertEquals(1, await(services.sweep.run()), "the one behind the three that failed");
     assertEquals(3L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
     int runs = 0;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -27,7 +27,7 @@ class ConfirmPromptTest {
   }
 
   /** Says yes to a first question while the next ones come up. */
-  private void agree(Question first, Question... later) throws Refused {
+  private void agree(Question first, Question... later) throws RefusedException {
     Queue<Question> next = new ArrayDeque<>(List.of(later));
     new ConfirmPrompt(() -> Optional.of("y"), "")
         .require(new PrintWriter(err, true), first, next::remove);
@@ -38,23 +38,23 @@ class ConfirmPromptTest {
   }
 
   @Test
-  void nodesGrantedWhileTheQuestionIsOpenAreAskedAbout() throws Refused {
+  void nodesGrantedWhileTheQuestionIsOpenAreAskedAbout() throws RefusedException {
     agree(losing("n1"), losing("n1", "n2"), losing("n1", "n2"));
     assertEquals(2, questions());
     assertTrue(err.toString().contains("More is lost than when you were asked:\nloses n1 and n2"));
   }
 
   @Test
-  void fewerLossesThanShownNeedNoSecondQuestion() throws Refused {
+  void fewerLossesThanShownNeedNoSecondQuestion() throws RefusedException {
     agree(losing("n1", "n2"), losing("n2"));
     assertEquals(1, questions());
   }
 
   @Test
   void lossesThatKeepChangingAreRefused() {
-    Refused refused =
+    RefusedException refused =
         assertThrows(
-            Refused.class,
+            RefusedException.class,
             () -> agree(losing("n1"), losing("n2"), losing("n3"), losing("n4"), losing("n5")));
     assertEquals(ExitCode.REFUSED, refused.exitCode());
     assertEquals(3, questions());
@@ -62,21 +62,21 @@ class ConfirmPromptTest {
   }
 
   @Test
-  void lossesThatCannotBeReadAnyMoreAreAskedAbout() throws Refused {
+  void lossesThatCannotBeReadAnyMoreAreAskedAbout() throws RefusedException {
     Question unread = Question.unread(refused(503));
     agree(losing("n1"), unread, unread);
     assertEquals(2, questions());
   }
 
-  private static Refused refused(int status) {
-    return new Refused(ExitCode.REFUSED, "not now", status, new JsonObject());
+  private static RefusedException refused(int status) {
+    return new RefusedException(ExitCode.REFUSED, "not now", status, new JsonObject());
   }
 
   @Test
   void anEmptyLineIsNoYes() {
-    Refused refused =
+    RefusedException refused =
         assertThrows(
-            Refused.class,
+            RefusedException.class,
             () ->
                 new ConfirmPrompt(() -> Optional.of(""), "")
                     .require(new PrintWriter(err), losing("n1"), () -> losing("n1")));
@@ -85,14 +85,14 @@ class ConfirmPromptTest {
   }
 
   @Test
-  void aReadThatIsForbiddenOrFailsIsToldAndOthersRefuse() throws Refused {
+  void aReadThatIsForbiddenOrFailsIsToldAndOthersRefuse() throws RefusedException {
     for (int status : List.of(403, 429, 500, 503)) {
       assertEquals(
           List.of("What is lost cannot be shown: not now"),
           Question.unread(refused(status)).lines());
     }
     for (int status : List.of(0, 401, 404, 409, 410, 422)) {
-      assertThrows(Refused.class, () -> Question.unread(refused(status)), status + "");
+      assertThrows(RefusedException.class, () -> Question.unread(refused(status)), status + "");
     }
   }
 }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.command.RemoteOperation.Input;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -47,12 +47,12 @@ class OperationLossesTest {
         given);
   }
 
-  private static String questionLine(String text, JsonObject now) throws Refused {
+  private static String questionLine(String text, JsonObject now) throws RefusedException {
     return String.join("\n", of(text, "/x", Map.of(), Map.of()).question(path -> now).lines());
   }
 
   @Test
-  void noneIsForEmptyListsAndNullsOnly() throws Refused {
+  void noneIsForEmptyListsAndNullsOnly() throws RefusedException {
     JsonObject now = new JsonObject().put("keys", new JsonArray()).putNull("until");
     assertEquals(
         "keys none, until none, hooks unknown",
@@ -66,12 +66,12 @@ class OperationLossesTest {
   }
 
   @Test
-  void whatCannotBeReadIsUnknown() throws Refused {
+  void whatCannotBeReadIsUnknown() throws RefusedException {
     Question question =
         of("Revokes {now.keys}.", "/x", Map.of(), Map.of())
             .question(
                 path -> {
-                  throw new Refused(
+                  throw new RefusedException(
                       ExitCode.UNAVAILABLE, "overloaded: busy", 503, new JsonObject());
                 });
     assertEquals(
@@ -80,7 +80,7 @@ class OperationLossesTest {
   }
 
   @Test
-  void moneyHasASignACurrencyAndTwoDecimals() throws Refused {
+  void moneyHasASignACurrencyAndTwoDecimals() throws RefusedException {
     Map<String, @Nullable Object> given = new HashMap<>();
     given.put("amount_usd", -25.5);
     given.put("limit_usd", 1000);
@@ -108,7 +108,7 @@ class OperationLossesTest {
   }
 
   @Test
-  void aRowIsFoundOnALaterPage() throws Refused {
+  void aRowIsFoundOnALaterPage() throws RefusedException {
     assertEquals(
         List.of("Revokes n4."),
         of("Revokes {now.name}.", "/tokens", Map.of(), Map.of("token_id", "t4"))
@@ -117,7 +117,7 @@ class OperationLossesTest {
   }
 
   @Test
-  void aListInsideTheSubjectIsNotSearchedForIt() throws Refused {
+  void aListInsideTheSubjectIsNotSearchedForIt() throws RefusedException {
     JsonObject token =
         new JsonObject().put("name", "ci").put("uses", new JsonArray().add("x")).put("cursor", "c");
     assertEquals(
@@ -131,7 +131,8 @@ class OperationLossesTest {
   void aSubjectThatIsInNoRowIsNotAskedAbout() {
     OperationLosses losses =
         of("Revokes {now.name}.", "/tokens", Map.of(), Map.of("token_id", "nosuch"));
-    Refused refused = assertThrows(Refused.class, () -> losses.question(OperationLossesTest::page));
+    RefusedException refused =
+        assertThrows(RefusedException.class, () -> losses.question(OperationLossesTest::page));
     assertEquals("not-found: there is no token nosuch", refused.getMessage());
     assertEquals(ExitCode.REFUSED, refused.exitCode());
   }
@@ -141,7 +142,7 @@ class OperationLossesTest {
     List<String> read = new ArrayList<>();
     OperationLosses losses = of("{now.name}", "/tokens", Map.of(), Map.of("token_id", "nosuch"));
     assertThrows(
-        Refused.class,
+        RefusedException.class,
         () ->
             losses.question(
                 path -> {
@@ -152,7 +153,7 @@ class OperationLossesTest {
   }
 
   @Test
-  void onlyTheCasesThatAreGivenAskAndAreTold() throws Refused {
+  void onlyTheCasesThatAreGivenAskAndAreTold() throws RefusedException {
     Map<String, String> when = Map.of("suspended=true", "Signs out.", "email", "To {email}.");
     assertFalse(of("Changes.", "", when, Map.of("suspended", false)).areAtStake());
     OperationLosses suspends = of("Changes.", "", when, Map.of("suspended", true));
@@ -165,7 +166,7 @@ class OperationLossesTest {
   }
 
   @Test
-  void timesOfUseAreNoLosses() throws Refused {
+  void timesOfUseAreNoLosses() throws RefusedException {
     OperationLosses losses = of("{now.name}, used {now.last_used_at}", "/x", Map.of(), Map.of());
     Question before =
         losses.question(path -> new JsonObject().put("name", "ci").put("last_used_at", "08:00"));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.contract.Contract;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,8 @@ class TableColumnsTest {
   private static final int COLUMNS = 100;
 
   @Test
-  void aTableWithNamedColumnsFitsATerminalAndEachColumnIsAFieldOfTheAnswer() throws Refused {
+  void aTableWithNamedColumnsFitsATerminalAndEachColumnIsAFieldOfTheAnswer()
+      throws RefusedException {
     List<String> seen = new ArrayList<>();
     for (String name : Contract.SERVED) {
       JsonObject contract = Contract.resolvedDocument(name);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.edge.EdgeFixture;
 import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonArray;
@@ -178,7 +178,7 @@ class SchemaValidatorTest {
     try {
       shape.check("", value);
       return true;
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return false;
     }
   }
@@ -228,9 +228,9 @@ class SchemaValidatorTest {
 
   private static void refused(String detail, JsonObject value) {
     SchemaValidator shape = new SchemaValidator(SCHEMA);
-    ApiError refusal =
+    ApiException refusal =
         assertThrows(
-            ApiError.class,
+            ApiException.class,
             () -> shape.check("", new JsonObject().put("count", 1).put("price", 2).mergeIn(value)));
     assertEquals(detail, refusal.detail());
   }
@@ -258,8 +258,9 @@ class SchemaValidatorTest {
     refused(
         "price: -1 is not acceptable; expected a number over 0 or null",
         new JsonObject().put("price", -1));
-    ApiError few =
-        assertThrows(ApiError.class, () -> new SchemaValidator(SCHEMA).check("", new JsonObject()));
+    ApiException few =
+        assertThrows(
+            ApiException.class, () -> new SchemaValidator(SCHEMA).check("", new JsonObject()));
     assertEquals(
         "body: 0 fields are not acceptable; expected at least 2 of count, price, kind, name, shape,"
             + " either, env, list",
@@ -330,7 +331,7 @@ class SchemaValidatorTest {
     for (String wrong : List.of("{\"count\": null}", "{\"count\": 1, \"other\": null}")) {
       JsonObject refused = new JsonObject(wrong);
       validator.omitNulls(refused);
-      assertThrows(ApiError.class, () -> validator.check("", refused), wrong);
+      assertThrows(ApiException.class, () -> validator.check("", refused), wrong);
     }
   }
 }

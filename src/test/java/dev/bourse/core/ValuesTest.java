@@ -136,7 +136,9 @@ class ValuesTest {
 
   private static Object waits(long millis) {
     return String.valueOf(
-            ApiError.retryLater(ErrorCode.RATE_LIMITED, "x", millis).extras().get("retry_after_s"))
+            ApiException.retryLater(ErrorCode.RATE_LIMITED, "x", millis)
+                .extras()
+                .get("retry_after_s"))
         .transform(Long::valueOf);
   }
 }

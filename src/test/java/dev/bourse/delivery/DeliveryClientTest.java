@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
@@ -70,7 +70,7 @@ class DeliveryClientTest {
 
   private static void overloaded(Future<Optional<String>> asked) {
     assertThrows(AssertionError.class, () -> RunningBourse.await(asked));
-    assertEquals(ErrorCode.OVERLOADED, assertInstanceOf(ApiError.class, asked.cause()).code());
+    assertEquals(ErrorCode.OVERLOADED, assertInstanceOf(ApiException.class, asked.cause()).code());
   }
 
   @Test

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.Reading;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
@@ -122,7 +122,7 @@ class CollapseTest extends EchoFixture {
 
     @Override
     public Future<Buffer> piece(long offset, int length) {
-      return Future.failedFuture(ApiError.of(ErrorCode.INTERNAL, "never"));
+      return Future.failedFuture(ApiException.of(ErrorCode.INTERNAL, "never"));
     }
 
     @Override

@@ -6,7 +6,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.ContractFiles;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
@@ -52,7 +52,7 @@ public final class EdgeFixture implements AutoCloseable {
           "bare", EnumSet.noneOf(Scope.class));
 
   /** An exception of another package. */
-  static final class StoreIsAway extends RuntimeException {}
+  static final class StoreUnreachableException extends RuntimeException {}
 
   final Vertx vertx = Vertx.vertx();
   public final Edge edge;
@@ -105,9 +105,9 @@ public final class EdgeFixture implements AutoCloseable {
             operations,
             authenticator(),
             failure ->
-                failure instanceof StoreIsAway
+                failure instanceof StoreUnreachableException
                     ? Optional.of(
-                        ApiError.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
+                        ApiException.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
                     : Optional.empty(),
             signals,
             sources,
@@ -186,7 +186,8 @@ public final class EdgeFixture implements AutoCloseable {
     Set<Scope> scopes =
         header != null && header.startsWith("Bearer ") ? TOKENS.get(header.substring(7)) : null;
     if (header == null || scopes == null) {
-      throw ApiError.of(ErrorCode.UNAUTHORIZED, "send Authorization as Bearer and an API token");
+      throw ApiException.of(
+          ErrorCode.UNAUTHORIZED, "send Authorization as Bearer and an API token");
     }
     String token = header.substring(7);
     return new Principal(
@@ -199,8 +200,8 @@ public final class EdgeFixture implements AutoCloseable {
         token.equals("member") ? "alice" : null,
         token.equals("member") ? "org_1/alice/1" : null,
         token.equals("member")
-            ? Principal.Credential.MEMBER_TOKEN
-            : Principal.Credential.API_TOKEN);
+            ? Principal.CredentialKind.MEMBER_TOKEN
+            : Principal.CredentialKind.API_TOKEN);
   }
 
   static Future<Answer> echo(Call call) {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
@@ -152,7 +152,7 @@ class EdgeTest extends EchoFixture {
   void aRefusalCarriesItsExtrasAndRetryAfter() {
     fixture.behave(
         call -> {
-          throw ApiError.retryLater(ErrorCode.RATE_LIMITED, "too soon", 1_500).with("more", 7);
+          throw ApiException.retryLater(ErrorCode.RATE_LIMITED, "too soon", 1_500).with("more", 7);
         });
     HttpResponse<String> answer = fixture.get("/api/whoami");
     refused(ErrorCode.RATE_LIMITED, answer);
@@ -163,7 +163,7 @@ class EdgeTest extends EchoFixture {
 
   @Test
   void anotherPackagesExceptionIsTranslated() {
-    fixture.behave(call -> Future.failedFuture(new EdgeFixture.StoreIsAway()));
+    fixture.behave(call -> Future.failedFuture(new EdgeFixture.StoreUnreachableException()));
     HttpResponse<String> answer = fixture.get("/api/whoami");
     refused(ErrorCode.OVERLOADED, answer);
     assertEquals("1", header(answer, "retry-after"));

@@ -3,7 +3,7 @@ package dev.bourse.edge;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -93,7 +93,7 @@ class FormsTest {
             List.of(EdgeFixture.contract("forms", CONTRACT)));
     fixture.operations.showErrors(
         refusal ->
-            new Answer.Page(
+            new Answer.RenderedPage(
                 refusal.code().status(),
                 "text/html; charset=utf-8",
                 Buffer.buffer("<p>" + refusal.code().code()),
@@ -193,7 +193,7 @@ class FormsTest {
     fixture.behave(
         call ->
             Future.succeededFuture(
-                new Answer.Page(
+                new Answer.RenderedPage(
                     303,
                     "",
                     Buffer.buffer(),
@@ -213,7 +213,7 @@ class FormsTest {
     fixture.behave(
         call ->
             Future.succeededFuture(
-                new Answer.Page(200, "text/html", Buffer.buffer("<p>"), List.of())));
+                new Answer.RenderedPage(200, "text/html", Buffer.buffer("<p>"), List.of())));
     assertEquals("<p>", fixture.get("/form").body());
     HttpResponse<String> head = fixture.send("HEAD", "/form", null);
     assertEquals(200, head.statusCode());
@@ -269,7 +269,7 @@ class FormsTest {
         EdgeFixture.json(answer));
     fixture.behave(
         call -> {
-          throw ApiError.of(ErrorCode.BAD_REQUEST, "\"é\\\"");
+          throw ApiException.of(ErrorCode.BAD_REQUEST, "\"é\\\"");
         });
     assertEquals(
         "'??'", EdgeFixture.json(post("/tolerant", "email=a")).getString("error_description"));

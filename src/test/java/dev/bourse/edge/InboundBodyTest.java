@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.ByteSource;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -89,7 +89,7 @@ class InboundBodyTest extends BytesFixture {
   }
 
   private static Future<Void> refused() {
-    return Future.failedFuture(ApiError.of(ErrorCode.TOO_LARGE, "no more of this"));
+    return Future.failedFuture(ApiException.of(ErrorCode.TOO_LARGE, "no more of this"));
   }
 
   @ParameterizedTest
@@ -348,7 +348,8 @@ class InboundBodyTest extends BytesFixture {
 
   @Test
   void aRefusalBeforeReadingIsAnsweredWithoutTheBody() throws Exception {
-    fixture.behave(call -> Future.failedFuture(ApiError.of(ErrorCode.NOT_FOUND, "no such upload")));
+    fixture.behave(
+        call -> Future.failedFuture(ApiException.of(ErrorCode.NOT_FOUND, "no such upload")));
     try (RawClient client = new RawClient(fixture.port())) {
       client.send(head(50000, "Expect: 100-continue"));
       String answer = client.until("no such upload");

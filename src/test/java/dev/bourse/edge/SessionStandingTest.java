@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.util.HashSet;
@@ -41,7 +41,7 @@ class SessionStandingTest {
     assertTrue(standing.confirm(200).succeeded());
     assertEquals(1, asked.get());
     stored.clear();
-    ApiError refusal = assertInstanceOf(ApiError.class, standing.confirm(201).cause());
+    ApiException refusal = assertInstanceOf(ApiException.class, standing.confirm(201).cause());
     assertEquals(ErrorCode.UNAUTHORIZED, refusal.code());
   }
 }

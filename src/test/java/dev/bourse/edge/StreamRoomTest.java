@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.BulkheadPair;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.LimitPair;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 @Tag("fast")
 class StreamRoomTest {
   private static ErrorCode refusal(StreamRoom room, String token, String owner) {
-    return assertThrows(ApiError.class, () -> room.enter(token, owner)).code();
+    return assertThrows(ApiException.class, () -> room.enter(token, owner)).code();
   }
 
   @Test
   void aRefusedStreamCountsForNothing() {
     StreamRoom room = new StreamRoom(2 * StreamRoom.MAX_PER_TOKEN + 1, 1_000);
-    LimitPair.Places first = room.enter("a", "acme");
+    BulkheadPair.Places first = room.enter("a", "acme");
     for (int i = 1; i < StreamRoom.MAX_PER_TOKEN; i++) {
       room.enter("a", "acme");
     }
@@ -59,7 +59,7 @@ class StreamRoomTest {
     try {
       room.enter(token, owner);
       return true;
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return false;
     }
   }

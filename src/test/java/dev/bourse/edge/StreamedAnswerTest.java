@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
@@ -148,14 +148,14 @@ class StreamedAnswerTest {
 
   @Test
   void aFaultBeforeTheFirstPieceIsAnErrorLikeAnyOther() {
-    answering(i -> Future.failedFuture(new EdgeFixture.StoreIsAway()));
+    answering(i -> Future.failedFuture(new EdgeFixture.StoreUnreachableException()));
     HttpResponse<String> away = get("text/csv");
     assertEquals(503, away.statusCode());
     assertEquals("application/json", header(away, "content-type"));
     assertEquals("overloaded", json(away).getString("error"));
     answering(
         i -> {
-          throw ApiError.of(ErrorCode.NOT_FOUND, "nothing");
+          throw ApiException.of(ErrorCode.NOT_FOUND, "nothing");
         });
     assertEquals(404, get("text/csv").statusCode());
     answering(

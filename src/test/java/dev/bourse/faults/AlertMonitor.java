@@ -85,7 +85,7 @@ final class AlertMonitor {
   /** Those that fire. */
   synchronized Set<String> firing() {
     if (!fault.isEmpty()) {
-      throw new Violated(fault);
+      throw new ViolatedException(fault);
     }
     return firing;
   }

@@ -108,7 +108,7 @@ final class AlertScenario implements Scenario {
     Set<String> tried = new TreeSet<>(UNTRIED.keySet());
     groups.forEach(group -> group.trials().forEach(trial -> tried.addAll(trial.fires())));
     if (!tried.equals(rules.names())) {
-      throw new Violated(
+      throw new ViolatedException(
           "the rules have the alerts " + rules.names() + ", and there are faults for " + tried);
     }
   }

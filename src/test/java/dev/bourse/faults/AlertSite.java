@@ -286,7 +286,7 @@ final class AlertSite {
             .getString("id");
     Http.Answer sent = Http.sendFile(base, "/api/checkpoints/" + item + "/content", token, file);
     if (!sent.isOk()) {
-      throw new Violated("the file was not taken: " + sent);
+      throw new ViolatedException("the file was not taken: " + sent);
     }
   }
 

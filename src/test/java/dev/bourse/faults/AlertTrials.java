@@ -59,7 +59,7 @@ final class AlertTrials {
     long deadline = began + TimeUnit.SECONDS.toNanos(FIRE_SECONDS);
     while (!watch.firing().containsAll(trial.fires())) {
       if (System.nanoTime() > deadline) {
-        throw new Violated(
+        throw new ViolatedException(
             "%s: of %s only %s fire after %d s"
                 .formatted(trial.fault(), trial.fires(), watch.firing(), FIRE_SECONDS));
       }
@@ -97,7 +97,7 @@ final class AlertTrials {
       goOn(trial);
     }
     if (!watch.firing().containsAll(trial.fires())) {
-      throw new Violated(
+      throw new ViolatedException(
           "%s: of %s only %s fire still after %d s"
               .formatted(trial.fault(), trial.fires(), watch.firing(), LASTS_SECONDS));
     }

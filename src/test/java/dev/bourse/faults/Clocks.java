@@ -77,7 +77,7 @@ final class Clocks implements Scenario {
       JsonObject posted = (JsonObject) one;
       if (posted.getString("kind").equals("usage")
           && Instant.parse(posted.getString("effective_at")).plusSeconds(3_600).isAfter(now)) {
-        throw new Violated("billed for an hour that has not happened: " + posted.encode());
+        throw new ViolatedException("billed for an hour that has not happened: " + posted.encode());
       }
     }
   }
@@ -92,7 +92,7 @@ final class Clocks implements Scenario {
             world.operatorToken(),
             null);
     if (seen.getInteger("steps_ahead") < 2 || seen.getInteger("steps_back") < 2) {
-      throw new Violated("the process has not seen its clock being set: " + seen.encode());
+      throw new ViolatedException("the process has not seen its clock being set: " + seen.encode());
     }
   }
 }

@@ -91,10 +91,11 @@ final class Databases implements Scenario {
   static void requireAnswers(FaultWorld world, long since, long micros) {
     for (RecordedOperation operation : world.recorder().since(since)) {
       if (operation.completedMicros() - operation.invokedMicros() > micros) {
-        throw new Violated("answered after more than " + micros / 1_000_000 + " s: " + operation);
+        throw new ViolatedException(
+            "answered after more than " + micros / 1_000_000 + " s: " + operation);
       }
       if (operation.outcome() == Outcome.UNKNOWN && operation.shown().isEmpty()) {
-        throw new Violated("not answered: " + operation);
+        throw new ViolatedException("not answered: " + operation);
       }
     }
   }

@@ -229,7 +229,7 @@ final class FaultWorld {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (!isSo.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new Violated("not within " + seconds + " s: " + what);
+        throw new ViolatedException("not within " + seconds + " s: " + what);
       }
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
@@ -326,7 +326,7 @@ final class FaultWorld {
     Set<Long> seen = new HashSet<>();
     for (JsonObject entry : entries) {
       if (!seen.add(entry.getLong("id"))) {
-        throw new Violated("two rows of the trail have the id " + entry.getLong("id"));
+        throw new ViolatedException("two rows of the trail have the id " + entry.getLong("id"));
       }
       rowOf(org, entry, names).ifPresent(rows::add);
     }
@@ -355,7 +355,7 @@ final class FaultWorld {
   private static Optional<Row> put(String cluster, String detail) {
     Matcher told = PUT.matcher(detail);
     if (!told.find()) {
-      throw new Violated("the row of a declaration is not understood: " + detail);
+      throw new ViolatedException("the row of a declaration is not understood: " + detail);
     }
     return Optional.of(
         new Row(

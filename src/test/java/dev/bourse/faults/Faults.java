@@ -134,7 +134,7 @@ public final class Faults {
       runWithin(run, scenario);
     } catch (Exception e) {
       System.err.println("faults: " + name + ": FAILED: " + e.getMessage());
-      if (!(e instanceof Violated) || e.getCause() != null) {
+      if (!(e instanceof ViolatedException) || e.getCause() != null) {
         e.printStackTrace();
       }
       System.err.println(

@@ -134,7 +134,8 @@ final class FilePublication {
       return OptionalLong.empty();
     }
     if (answer.statusCode() != 200 && answer.statusCode() != 308) {
-      throw new Violated(name + ": PUT answers " + answer.statusCode() + " " + answer.body());
+      throw new ViolatedException(
+          name + ": PUT answers " + answer.statusCode() + " " + answer.body());
     }
     String range = answer.headers().firstValue("range").orElse("bytes=0--1");
     long told =
@@ -142,7 +143,8 @@ final class FilePublication {
             ? length()
             : Long.parseLong(range.substring("bytes=0-".length())) + 1;
     if (told < acknowledged) {
-      throw new Violated(name + ": of " + acknowledged + " bytes acknowledged " + told + " remain");
+      throw new ViolatedException(
+          name + ": of " + acknowledged + " bytes acknowledged " + told + " remain");
     }
     acknowledged = told;
     return OptionalLong.of(told);
@@ -163,7 +165,7 @@ final class FilePublication {
         return;
       }
       if (answer != null && answer.statusCode() == 422) {
-        throw new Violated(name + ": the commit answers " + answer.body());
+        throw new ViolatedException(name + ": the commit answers " + answer.body());
       }
     }
   }
@@ -184,7 +186,7 @@ final class FilePublication {
       HttpResponse<InputStream> answer = CLIENT.send(request, BodyHandlers.ofInputStream());
       try (InputStream body = answer.body()) {
         if (answer.statusCode() != 200 || !TestBytes.sha256(body).equals(expected)) {
-          throw new Violated(
+          throw new ViolatedException(
               name + " was acknowledged; " + process.name() + " shows " + answer.statusCode());
         }
       }
@@ -232,7 +234,8 @@ final class FilePublication {
    */
   private @Nullable String base() throws InterruptedException {
     if (System.nanoTime() > deadline) {
-      throw new Violated(name + " is not there in time; " + acknowledged + " bytes of it are");
+      throw new ViolatedException(
+          name + " is not there in time; " + acknowledged + " bytes of it are");
     }
     int one = Math.floorMod(turn++, 2);
     String base = world.process(one).baseUrl();
@@ -256,7 +259,8 @@ final class FilePublication {
       if (told.statusCode() == 503 || told.statusCode() == 409) {
         TimeUnit.MILLISECONDS.sleep(100 + ThreadLocalRandom.current().nextInt(400));
       } else if (told.statusCode() == 400 || told.statusCode() == 401) {
-        throw new Violated(name + ": " + told.request().method() + " answers " + told.body());
+        throw new ViolatedException(
+            name + ": " + told.request().method() + " answers " + told.body());
       }
       return told;
     } catch (TimeoutException e) {

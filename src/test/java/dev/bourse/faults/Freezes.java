@@ -45,7 +45,7 @@ final class Freezes implements Scenario {
       }
       long twice = number(database, HELD_TWICE);
       if (twice != 0) {
-        throw new Violated(twice + " nodes were granted to two at a time");
+        throw new ViolatedException(twice + " nodes were granted to two at a time");
       }
     }
     run.judge(world, "SIGSTOP of the market's process and SIGCONT, " + freezes + " times");
@@ -78,7 +78,8 @@ final class Freezes implements Scenario {
       }
       holder.thaw();
     }
-    throw new Violated("no process keeps the market's lease until it is frozen, within 20 s");
+    throw new ViolatedException(
+        "no process keeps the market's lease until it is frozen, within 20 s");
   }
 
   private static String owner(Connection database) {
@@ -87,7 +88,7 @@ final class Freezes implements Scenario {
       rows.next();
       return rows.getString(1);
     } catch (SQLException e) {
-      throw new Violated("the database does not answer", e);
+      throw new ViolatedException("the database does not answer", e);
     }
   }
 
@@ -105,7 +106,7 @@ final class Freezes implements Scenario {
       rows.next();
       return rows.getLong(1);
     } catch (SQLException e) {
-      throw new Violated("the database does not answer", e);
+      throw new ViolatedException("the database does not answer", e);
     }
   }
 }

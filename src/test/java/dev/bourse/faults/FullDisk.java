@@ -30,7 +30,7 @@ final class FullDisk implements Scenario {
     FaultWorld world = new FaultWorld(run, "disk-full");
     Mount disk = Mount.inMemory(world.folder().resolve("disk"), DISK_MIB);
     if (!disk.mount()) {
-      throw new Violated("the disk cannot be mounted");
+      throw new ViolatedException("the disk cannot be mounted");
     }
     ServiceProcess only = world.add("only", disk.folder(), List.of("store.url=sqlite"));
     world.start();
@@ -97,7 +97,7 @@ final class FullDisk implements Scenario {
       if (isWithin
           && operation.outcome() == RecordedOperation.Outcome.REFUSED
           && !REFUSALS.contains(operation.shown())) {
-        throw new Violated("on a full disk a request is refused otherwise: " + operation);
+        throw new ViolatedException("on a full disk a request is refused otherwise: " + operation);
       }
     }
   }

@@ -118,11 +118,11 @@ final class Http {
     try {
       Answer answer = send(baseUrl, method, path, token, body);
       if (!answer.isOk()) {
-        throw new Violated(method + " " + path + " answers " + answer);
+        throw new ViolatedException(method + " " + path + " answers " + answer);
       }
       return answer.body();
     } catch (IOException e) {
-      throw new Violated(method + " " + path + " is not answered", e);
+      throw new ViolatedException(method + " " + path + " is not answered", e);
     }
   }
 }

@@ -56,7 +56,7 @@ final class Mount {
       file.setLength((long) EXT4_MIB * MIB);
     }
     if (Processes.run("mkfs.ext4", "-q", "-F", image.toString()) != 0) {
-      throw new Violated("mkfs.ext4 made no file system in " + image);
+      throw new ViolatedException("mkfs.ext4 made no file system in " + image);
     }
     return new Mount(folder, List.of("-t", "ext4", "-o", "loop,errors=remount-ro"), image);
   }
@@ -82,7 +82,7 @@ final class Mount {
   /** Makes it read-only under whoever writes, as the kernel does when a disk fails. */
   void abort() throws IOException, InterruptedException {
     if (Processes.run("mount", "-o", "remount,abort", folder.toString()) != 0) {
-      throw new Violated(folder + " does not become read-only");
+      throw new ViolatedException(folder + " does not become read-only");
     }
   }
 

@@ -212,7 +212,7 @@ final class ObjectStores implements Scenario {
               .formatted(name, item.length() / MIB, faults, runs, twice / MIB);
       // A store that is cut off for long refuses a client more than once.
       if (twice > Math.max(faults + 1, runs) * (PART + BUFFERS)) {
-        throw new Violated(told);
+        throw new ViolatedException(told);
       }
       System.out.println("faults: " + told);
     }
@@ -276,7 +276,7 @@ final class ObjectStores implements Scenario {
         published.stream().map(FilePublication::id).collect(Collectors.toCollection(TreeSet::new));
     Set<String> listed = listed(stage, "(" + LARGE + "|" + SMALL + ")");
     if (!listed.equals(expected)) {
-      throw new Violated("listed are " + listed + ", acknowledged were " + expected);
+      throw new ViolatedException("listed are " + listed + ", acknowledged were " + expected);
     }
   }
 
@@ -295,7 +295,8 @@ final class ObjectStores implements Scenario {
     new TestBytes(length, stage.random.nextLong()).write(folder.resolve("shard-0"));
     long again = publish(stage, folder);
     if (again > length + ABOUT) {
-      throw new Violated(again / MIB + " MiB were sent of a set of which one file changed");
+      throw new ViolatedException(
+          again / MIB + " MiB were sent of a set of which one file changed");
     }
     String id = String.join(" ", listed(stage, SET));
     Path fetched = stage.world.folder().resolve("fetched");
@@ -303,7 +304,7 @@ final class ObjectStores implements Scenario {
     for (int i = 0; i < shards; i++) {
       Path shard = fetched.resolve("shard-" + i);
       if (Files.mismatch(folder.resolve(shard.getFileName()), shard) != -1) {
-        throw new Violated(shard + " is not what was published");
+        throw new ViolatedException(shard + " is not what was published");
       }
     }
     System.out.printf(
@@ -333,11 +334,11 @@ final class ObjectStores implements Scenario {
   private static void requireNothingLeft(Stage stage) {
     StoredObjects.Late late = stage.objects.requireNothing();
     if (late.uploads() > stage.disturbance.kills()) {
-      throw new Violated(late.uploads() + " uploads are open that nobody sends");
+      throw new ViolatedException(late.uploads() + " uploads are open that nobody sends");
     }
     Set<String> parts = stage.objects.unknownParts();
     if (parts.size() > stage.disturbance.kills()) {
-      throw new Violated("parts are left of " + parts);
+      throw new ViolatedException("parts are left of " + parts);
     }
     // What was opened late may hold objects, too, until it goes.
     if (!Run.setting("SMOKE_S3_WAIT").isEmpty() && late.uploads() == 0) {
@@ -356,7 +357,8 @@ final class ObjectStores implements Scenario {
       Optional<String> error =
           lines.filter(line -> line.contains("Unhandled") || line.contains("Error:")).findFirst();
       if (error.isPresent()) {
-        throw new Violated(process.name() + " logged " + error.get() + "; see " + process.log());
+        throw new ViolatedException(
+            process.name() + " logged " + error.get() + "; see " + process.log());
       }
     }
   }

@@ -62,7 +62,8 @@ final class Programs {
       long now = item.stored();
       inVain = now > stored ? 0 : inVain + 1;
       if (inVain == MOST_IN_VAIN) {
-        throw new Violated(item.name() + " comes no further than " + now + ", see " + folder);
+        throw new ViolatedException(
+            item.name() + " comes no further than " + now + ", see " + folder);
       }
       stored = now;
     }
@@ -82,7 +83,7 @@ final class Programs {
     process.getOutputStream().close();
     Processes.atEnd(process::destroyForcibly);
     if (!process.waitFor(MINUTES, TimeUnit.MINUTES)) {
-      throw new Violated(command.get(0) + " does not end, see " + log);
+      throw new ViolatedException(command.get(0) + " does not end, see " + log);
     }
     return process.exitValue();
   }
@@ -92,7 +93,7 @@ final class Programs {
       throws IOException, InterruptedException {
     int code = run(name, command, environment);
     if (code != 0) {
-      throw new Violated(
+      throw new ViolatedException(
           name + " ended with " + code + ": " + Files.readString(folder.resolve(name + ".out")));
     }
   }

@@ -63,7 +63,7 @@ final class Prometheus {
         START_SECONDS,
         () -> {
           if (!process.isAlive()) {
-            throw new Violated("Prometheus ended at its start; see " + log);
+            throw new ViolatedException("Prometheus ended at its start; see " + log);
           }
           try {
             return Http.send(url, "GET", "/-/ready", "nobody", null).isOk();
@@ -105,7 +105,7 @@ final class Prometheus {
       for (Object one : ((JsonObject) group).getJsonArray("rules")) {
         JsonObject rule = (JsonObject) one;
         if (rule.getString("health").equals("err")) {
-          throw new Violated("a rule cannot be looked at: " + rule.encode());
+          throw new ViolatedException("a rule cannot be looked at: " + rule.encode());
         }
         if (!rule.getString("health").equals("ok") || !rule.getString("state").equals("inactive")) {
           return false;

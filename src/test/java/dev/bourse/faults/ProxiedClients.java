@@ -115,7 +115,8 @@ final class ProxiedClients {
     answered(Http.sendFile(proxy, content, memberToken, file), "PUT", content);
     String read = Http.sha256(proxy, content, memberToken);
     if (!read.equals(sha256)) {
-      throw new Violated("GET " + content + " through the proxy shows other bytes: " + read);
+      throw new ViolatedException(
+          "GET " + content + " through the proxy shows other bytes: " + read);
     }
     answered.incrementAndGet();
     must("DELETE", item, memberToken, null);
@@ -147,13 +148,13 @@ final class ProxiedClients {
       answered(answer, "DELETE", path);
       return true;
     } catch (IOException e) {
-      throw new Violated("DELETE " + path + " through the proxy is not answered", e);
+      throw new ViolatedException("DELETE " + path + " through the proxy is not answered", e);
     }
   }
 
   private JsonObject answered(Answer answer, String method, String path) {
     if (!answer.isOk()) {
-      throw new Violated(method + " " + path + " through the proxy answers " + answer);
+      throw new ViolatedException(method + " " + path + " through the proxy answers " + answer);
     }
     answered.incrementAndGet();
     return answer.body();
@@ -182,9 +183,9 @@ final class ProxiedClients {
       }
       return answered.get();
     } catch (ExecutionException e) {
-      throw new Violated("a request through the proxy failed: " + e.getCause(), e);
+      throw new ViolatedException("a request through the proxy failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
-      throw new Violated("a client behind the proxy has had no answer for a minute", e);
+      throw new ViolatedException("a client behind the proxy has had no answer for a minute", e);
     } finally {
       threads.shutdownNow();
     }

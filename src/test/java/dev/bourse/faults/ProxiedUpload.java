@@ -53,7 +53,8 @@ final class ProxiedUpload {
       String told = sending.get(MINUTES, TimeUnit.MINUTES);
       String read = Http.sha256(proxy, "/api/checkpoints/" + item.id() + "/content", token);
       if (!read.equals(bytes.sha256())) {
-        throw new Violated("what is read of " + item.name() + " is not what was sent: " + read);
+        throw new ViolatedException(
+            "what is read of " + item.name() + " is not what was sent: " + read);
       }
       return told;
     } finally {

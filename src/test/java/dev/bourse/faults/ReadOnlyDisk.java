@@ -31,7 +31,7 @@ final class ReadOnlyDisk implements Scenario {
     FaultWorld world = new FaultWorld(run, "disk-read-only");
     Mount disk = Mount.ofDisk(world.folder().resolve("disk"));
     if (!disk.mount()) {
-      throw new Violated("the disk cannot be mounted");
+      throw new ViolatedException("the disk cannot be mounted");
     }
     ServiceProcess only = world.add("only", disk.folder(), List.of("store.url=sqlite"));
     world.start();
@@ -47,7 +47,7 @@ final class ReadOnlyDisk implements Scenario {
       only.kill();
       disk.unmount();
       if (!disk.mount()) {
-        throw new Violated("the disk cannot be mounted again");
+        throw new ViolatedException("the disk cannot be mounted again");
       }
       only.start();
       world.untilWritten("writes go on once the disk can be written", 20);

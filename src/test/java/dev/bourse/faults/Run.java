@@ -76,7 +76,7 @@ final class Run {
   static String setting(String variable) {
     String given = System.getenv(variable);
     if (given == null) {
-      throw new Violated("there is no " + variable + " in the environment");
+      throw new ViolatedException("there is no " + variable + " in the environment");
     }
     return given;
   }
@@ -197,7 +197,7 @@ final class Run {
             world.recorder().count(Outcome.UNKNOWN));
     if (!found.isEmpty()) {
       found.stream().limit(5).forEach(violation -> System.err.println("faults: " + violation));
-      throw new Violated(done + "; " + counts + ": VIOLATED; the history is " + file);
+      throw new ViolatedException(done + "; " + counts + ": VIOLATED; the history is " + file);
     }
     System.out.println("faults: " + done + "; " + counts + ": as promised");
   }

@@ -112,11 +112,12 @@ final class ServiceProcess {
     try {
       String line = told == null ? null : told.get(START_SECONDS, TimeUnit.SECONDS);
       if (line == null || !line.startsWith("ready ")) {
-        throw new Violated(name + " ended at its start, or said " + line + "; see " + log);
+        throw new ViolatedException(name + " ended at its start, or said " + line + "; see " + log);
       }
       baseUrl = port == 0 ? line.substring("ready ".length()) : "http://127.0.0.1:" + port;
     } catch (ExecutionException | TimeoutException e) {
-      throw new Violated(name + " is not ready within " + START_SECONDS + " s; see " + log, e);
+      throw new ViolatedException(
+          name + " is not ready within " + START_SECONDS + " s; see " + log, e);
     }
   }
 
@@ -136,7 +137,7 @@ final class ServiceProcess {
     signal("TERM");
     Process running = process;
     if (running != null && !running.waitFor(START_SECONDS, TimeUnit.SECONDS)) {
-      throw new Violated(name + " does not stop; see " + log);
+      throw new ViolatedException(name + " does not stop; see " + log);
     }
   }
 
@@ -148,7 +149,7 @@ final class ServiceProcess {
       running.destroyForcibly();
       try {
         if (!running.waitFor(60, TimeUnit.SECONDS)) {
-          throw new Violated(name + " does not die of SIGKILL");
+          throw new ViolatedException(name + " does not die of SIGKILL");
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
@@ -191,7 +192,7 @@ final class ServiceProcess {
   private void signal(String signal) throws IOException, InterruptedException {
     Process running = process;
     if (running == null || Processes.run("kill", "-s", signal, "" + running.pid()) != 0) {
-      throw new Violated(name + " is not there any more; see " + log);
+      throw new ViolatedException(name + " is not there any more; see " + log);
     }
   }
 
@@ -204,7 +205,7 @@ final class ServiceProcess {
   long pid() {
     Process running = process;
     if (running == null) {
-      throw new Violated(name + " was not started");
+      throw new ViolatedException(name + " was not started");
     }
     return running.pid();
   }

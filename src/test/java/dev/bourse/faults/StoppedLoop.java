@@ -60,7 +60,7 @@ final class StoppedLoop {
       }
       stopped.letGo();
     }
-    throw new Violated("no event loop of " + process.name() + " can be stopped");
+    throw new ViolatedException("no event loop of " + process.name() + " can be stopped");
   }
 
   private static List<Long> loops(long pid) throws IOException {
@@ -85,7 +85,7 @@ final class StoppedLoop {
     try (BufferedReader out = holder.inputReader(StandardCharsets.UTF_8)) {
       String said = out.readLine();
       if (!"stopped".equals(said)) {
-        throw new Violated("thread " + thread + " cannot be stopped: " + said);
+        throw new ViolatedException("thread " + thread + " cannot be stopped: " + said);
       }
     }
     return new StoppedLoop(holder);
@@ -95,7 +95,7 @@ final class StoppedLoop {
   void letGo() throws IOException, InterruptedException {
     holder.getOutputStream().close();
     if (!holder.waitFor(20, TimeUnit.SECONDS)) {
-      throw new Violated("what holds a thread does not let it go");
+      throw new ViolatedException("what holds a thread does not let it go");
     }
   }
 }

@@ -82,8 +82,8 @@ final class StoredObjects implements AutoCloseable {
   Late requireNothing() {
     try {
       FaultWorld.until("nothing is left", SECONDS, () -> left().isEmpty());
-    } catch (Violated late) {
-      throw new Violated("these are left after " + SECONDS + " s: " + left(), late);
+    } catch (ViolatedException late) {
+      throw new ViolatedException("these are left after " + SECONDS + " s: " + left(), late);
     }
     requireAsTheRowsSay();
     return new Late(ask("SELECT object FROM blob_piece").size(), ask(OPENED_ONCE).size());
@@ -146,7 +146,7 @@ final class StoredObjects implements AutoCloseable {
       }
       return all;
     } catch (SQLException e) {
-      throw new Violated("the database does not answer", e);
+      throw new ViolatedException("the database does not answer", e);
     }
   }
 

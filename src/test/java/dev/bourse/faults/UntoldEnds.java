@@ -4,7 +4,7 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -32,7 +32,7 @@ public final class UntoldEnds extends ForwardingDatabase {
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     return isFrozen.getAsBoolean()
             && statements.stream().anyMatch(one -> one.sql().contains("SET finishing_until"))
-        ? Future.failedFuture(new StoreUnavailable("the process is frozen", null))
+        ? Future.failedFuture(new StoreUnavailableException("the process is frozen", null))
         : super.commit(statements, changes);
   }
 

@@ -77,7 +77,7 @@ final class Upgrades implements Scenario {
     roll(world, run.jar(), clients, more);
     long after = steps(run, url);
     if (after != Migrations.load("db/schema").version()) {
-      throw new Violated("the new release has brought the store to " + after + " steps");
+      throw new ViolatedException("the new release has brought the store to " + after + " steps");
     }
     roll(world, run.previous(), clients, more);
     roll(world, run.jar(), clients, more);

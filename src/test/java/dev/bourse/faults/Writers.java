@@ -83,9 +83,9 @@ final class Writers {
         client.get(2 * Http.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
     } catch (ExecutionException e) {
-      throw new Violated("a client failed: " + e.getCause(), e);
+      throw new ViolatedException("a client failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
-      throw new Violated("a client has had no answer for a minute", e);
+      throw new ViolatedException("a client has had no answer for a minute", e);
     } finally {
       threads.shutdownNow();
     }
@@ -139,7 +139,7 @@ final class Writers {
       try {
         Answer answer = Http.send(url, method, path, token, body);
         if (answer.status() == 503 && answer.retryAfter().isEmpty()) {
-          throw new Violated(method + " " + path + " without Retry-After: " + answer);
+          throw new ViolatedException(method + " " + path + " without Retry-After: " + answer);
         }
         record(process, invoked, told, answer);
         return answer;

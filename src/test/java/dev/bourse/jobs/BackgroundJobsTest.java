@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
 import dev.bourse.signals.Signals;
@@ -106,9 +106,9 @@ class BackgroundJobsTest {
     return future.result();
   }
 
-  private ApiError refused(Future<Void> future) {
+  private ApiException refused(Future<Void> future) {
     loop.runAllDue();
-    return (ApiError) Objects.requireNonNull(future.cause(), "not refused");
+    return (ApiException) Objects.requireNonNull(future.cause(), "not refused");
   }
 
   private static Supplier<Future<Void>> recorded() {
@@ -243,7 +243,7 @@ class BackgroundJobsTest {
     pass(5 * 60_000);
     assertEquals(List.of(), times);
     assertEquals(JobView.Skip.NO_CONFIRMED_TIME, job.view().skipped());
-    ApiError refusal = refused(job.runNow(recorded()));
+    ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("/api/operator/clock"), refusal.detail());
     clock.confirm(true);
@@ -259,7 +259,7 @@ class BackgroundJobsTest {
     loop.runAllDue();
     assertEquals("process_b", job.view().holder());
     assertEquals(0, job.view().runs(), "a skipped turn is no run");
-    ApiError refusal = refused(job.runNow(recorded()));
+    ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("process_b"), refusal.detail());
     pass(1_000);
@@ -285,7 +285,7 @@ class BackgroundJobsTest {
   @Test
   void anOperatorsRunIsRefusedDuringARun() {
     ScheduledJob job = start(1_000);
-    ApiError refusal = refused(job.runNow(recorded()));
+    ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("since 2023-11-14T22:13:20.000Z"), refusal.detail());
     end(next(), true);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +59,8 @@ class SharedSecretsTest extends StoreFixture {
   }
 
   private String refusal(Keyring given) {
-    return String.valueOf(fails(StoreRefused.class, with(given).check(Set.of())).getMessage());
+    return String.valueOf(
+        fails(StoreRefusedException.class, with(given).check(Set.of())).getMessage());
   }
 
   @Test

@@ -11,7 +11,7 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.Ports;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.TestJobs;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -214,9 +214,9 @@ class StoredMailTest extends StoreFixture {
                     """
                         .formatted(copies)))));
     StoredMail process = process(1, KEYRING, PAUSES);
-    StoreUnavailable full =
+    StoreUnavailableException full =
         fails(
-            StoreUnavailable.class,
+            StoreUnavailableException.class,
             process.send(
                 mail(2),
                 along -> {

@@ -7,7 +7,7 @@ import dev.bourse.nodes.Health;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.MachineTerms;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.ReimageOrder;
@@ -95,7 +95,7 @@ final class FakeNodes implements NodeProvider {
 
   /** Gives the answer of the operator's command. */
   Function<ReimageOrder, Future<String>> imaging =
-      order -> Future.failedFuture(NodeFailure.unfit("no command is set"));
+      order -> Future.failedFuture(NodeFailureException.unfit("no command is set"));
 
   /** What the operator's command was told, each time. */
   final List<ReimageOrder> reimages = new ArrayList<>();
@@ -115,10 +115,10 @@ final class FakeNodes implements NodeProvider {
     String node = machine.nodeId();
     begin("provision " + node, node);
     if (isOther(machine)) {
-      return end(node, NodeFailure.lasting("another host key"));
+      return end(node, NodeFailureException.lasting("another host key"));
     }
     if (takeOne(busyCalls, node)) {
-      return end(node, NodeFailure.busy("somebody is at work"));
+      return end(node, NodeFailureException.busy("somebody is at work"));
     }
     if (takeOne(callsToBreak, node)) {
       return end(node, new IllegalStateException("the store is away"));
@@ -126,13 +126,13 @@ final class FakeNodes implements NodeProvider {
     String holder = marks.putIfAbsent(node, allocationId);
     if (holder != null && !holder.equals(allocationId)) {
       faults.add(node + " was marked for " + holder + " when " + allocationId + " came");
-      return end(node, NodeFailure.heldByAnother(node + " holds " + holder));
+      return end(node, NodeFailureException.heldByAnother(node + " holds " + holder));
     }
     if (unfit.contains(node)) {
-      return end(node, NodeFailure.unfit("GPU 3 has 2 uncorrected memory errors"));
+      return end(node, NodeFailureException.unfit("GPU 3 has 2 uncorrected memory errors"));
     }
     if (takeOne(provisionsToFail, node)) {
-      return end(node, NodeFailure.passing("made to fail"));
+      return end(node, NodeFailureException.passing("made to fail"));
     }
     keys.put(node, publicKeys);
     return hangs ? hang(node) : end(node, null);
@@ -148,7 +148,7 @@ final class FakeNodes implements NodeProvider {
     String node = machine.nodeId();
     if (slow.contains(node) && inWork.contains(node)) {
       calls.add("busy " + node);
-      return Future.failedFuture(NodeFailure.busy("somebody is at work"));
+      return Future.failedFuture(NodeFailureException.busy("somebody is at work"));
     }
     begin("reclaim " + node, node);
     if (slow.contains(node)) {
@@ -157,17 +157,17 @@ final class FakeNodes implements NodeProvider {
       return promise.future();
     }
     if (takeOne(busyCalls, node)) {
-      return end(node, NodeFailure.busy("somebody is at work"));
+      return end(node, NodeFailureException.busy("somebody is at work"));
     }
     if (takeOne(changed, node)) {
-      return end(node, NodeFailure.unfit("+keys /root/.ssh/authorized_keys"));
+      return end(node, NodeFailureException.unfit("+keys /root/.ssh/authorized_keys"));
     }
     if (takeOne(reclaimsToFail, node)) {
-      return end(node, NodeFailure.passing("made to fail"));
+      return end(node, NodeFailureException.passing("made to fail"));
     }
     String holder = marks.getOrDefault(node, allocationId);
     if (!holder.equals(allocationId)) {
-      return end(node, NodeFailure.heldByAnother(node + " holds " + holder));
+      return end(node, NodeFailureException.heldByAnother(node + " holds " + holder));
     }
     marks.remove(node);
     return end(node, null);
@@ -197,7 +197,7 @@ final class FakeNodes implements NodeProvider {
   public synchronized Future<List<Holding>> held(List<Machine> machines) {
     machines.forEach(m -> asked.add(m.nodeId()));
     if (machines.stream().anyMatch(this::isOther)) {
-      return Future.failedFuture(NodeFailure.lasting("another host key"));
+      return Future.failedFuture(NodeFailureException.lasting("another host key"));
     }
     if (machines.stream().anyMatch(m -> mute.contains(m.nodeId()))) {
       Question question = new Question(Vertx.currentContext(), Promise.promise());
@@ -208,7 +208,7 @@ final class FakeNodes implements NodeProvider {
     }
     if (machines.stream()
         .anyMatch(m -> unasked.contains(m.nodeId()) || dead.contains(m.nodeId()))) {
-      return Future.failedFuture(NodeFailure.passing("cannot be asked"));
+      return Future.failedFuture(NodeFailureException.passing("cannot be asked"));
     }
     return Future.succeededFuture(
         machines.stream()
@@ -235,10 +235,10 @@ final class FakeNodes implements NodeProvider {
       Machine machine, String allocationId, NodeNotice notice, long sequence) {
     String node = machine.nodeId();
     if (takeOne(noticesToFail, node)) {
-      return Future.failedFuture(NodeFailure.passing("made to fail"));
+      return Future.failedFuture(NodeFailureException.passing("made to fail"));
     }
     if (!allocationId.equals(marks.get(node))) {
-      return Future.failedFuture(NodeFailure.heldByAnother(node + " holds another"));
+      return Future.failedFuture(NodeFailureException.heldByAnother(node + " holds another"));
     }
     NodeNotice known = told.get(node);
     long kept = sequences.getOrDefault(node, 0L);
@@ -270,7 +270,8 @@ final class FakeNodes implements NodeProvider {
   public synchronized Future<Void> probe(Machine machine) {
     probed.add(machine.nodeId());
     return dead.contains(machine.nodeId())
-        ? Future.failedFuture(NodeFailure.passing(machine.nodeId() + ": no connection\n: refused"))
+        ? Future.failedFuture(
+            NodeFailureException.passing(machine.nodeId() + ": no connection\n: refused"))
         : Future.succeededFuture();
   }
 
@@ -278,7 +279,7 @@ final class FakeNodes implements NodeProvider {
   public synchronized Future<Void> close() {
     List<Promise<Void>> ended = List.copyOf(unanswered);
     unanswered.clear();
-    ended.forEach(promise -> promise.tryFail(NodeFailure.passing("closed")));
+    ended.forEach(promise -> promise.tryFail(NodeFailureException.passing("closed")));
     return Future.succeededFuture();
   }
 

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.ExchangeFixture;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
@@ -58,11 +58,11 @@ class InventoryTest extends ExchangeFixture {
     ReclaimFailures failures = new ReclaimFailures(inventory, clock);
     String nodeId = inventory.all().get(0).nodeId();
     for (int i = 0; i < 3; i++) {
-      await(failures.failed("a0", nodeId, "a0", NodeFailure.passing("no connection")));
+      await(failures.failed("a0", nodeId, "a0", NodeFailureException.passing("no connection")));
     }
     assertEquals(1, quarantines().size());
     failNextCommits(1);
-    fails(StoreUnavailable.class, failures.ended("a0", nodeId, "a0"));
+    fails(StoreUnavailableException.class, failures.ended("a0", nodeId, "a0"));
     assertEquals(1, quarantines().size());
 
     await(failures.ended("a0", nodeId, "a0"));
@@ -75,7 +75,7 @@ class InventoryTest extends ExchangeFixture {
     await(inventory.read());
     Node unclean = inventory.all().get(0).unclean("a0", 5, "why");
     failNextCommits(1);
-    fails(StoreUnavailable.class, inventory.note(unclean));
+    fails(StoreUnavailableException.class, inventory.note(unclean));
     await(inventory.note(unclean.unclean("a0", 6, "why")));
     assertEquals(List.of(5L), quarantines());
     failNextCommits(1);

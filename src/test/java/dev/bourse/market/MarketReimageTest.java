@@ -9,7 +9,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Health;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -222,7 +222,8 @@ class MarketReimageTest extends MarketFixture {
 
   @Test
   void aCommandThatFailsThreeTimesQuarantinesUntilAnOperatorRetries() throws Exception {
-    nodes.imaging = order -> Future.failedFuture(NodeFailure.lasting("status 3: no such server"));
+    nodes.imaging =
+        order -> Future.failedFuture(NodeFailureException.lasting("status 3: no such server"));
     openWithTenantThatLeaves();
     awaitQuarantine("no such server");
     assertEquals(List.of("a0.0", "a0.0", "a0.0"), nodes.reimageIds());
@@ -242,7 +243,8 @@ class MarketReimageTest extends MarketFixture {
 
   @Test
   void theTimeOutOfTheCommandQuarantinesAtOnce() throws Exception {
-    nodes.imaging = order -> Future.failedFuture(NodeFailure.unfit("did not end within 60000 ms"));
+    nodes.imaging =
+        order -> Future.failedFuture(NodeFailureException.unfit("did not end within 60000 ms"));
     openWithTenantThatLeaves();
     awaitQuarantine("did not end");
     assertEquals(1, nodes.reimageIds().size());
@@ -542,7 +544,8 @@ class MarketReimageTest extends MarketFixture {
 
   @Test
   void aFailedReimageIsNotRetriedIfTheEndOfAnEarlierRetryMayBeLost() throws Exception {
-    nodes.imaging = order -> Future.failedFuture(NodeFailure.lasting("status 3: no such server"));
+    nodes.imaging =
+        order -> Future.failedFuture(NodeFailureException.lasting("status 3: no such server"));
     openWithTenantThatLeaves();
     awaitQuarantine("no such server");
     await(market.stop());

@@ -45,9 +45,9 @@ class MarketRowsTest extends StoreFixture {
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
     fails(
-        Lease.Lost.class,
+        Lease.LeaseLostException.class,
         prices.store(Optional.empty(), Optional.of(point(1, 100L)), List.of(), first));
-    fails(Lease.Lost.class, leases.renew(first, 9_000, Optional.empty()));
+    fails(Lease.LeaseLostException.class, leases.renew(first, 9_000, Optional.empty()));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
     await(prices.store(Optional.empty(), Optional.of(point(1, 100L)), List.of(), second));
     await(leases.renew(second, 9_000, Optional.empty()));
@@ -66,7 +66,7 @@ class MarketRowsTest extends StoreFixture {
     assertEquals(
         "it could not be prepared 4 times in a row: a file is left", failed.quarantineReason());
     await(leases.acquire("h100", "p2", 1_000));
-    fails(Lease.Lost.class, nodes.update(failed.healthy(), lease));
+    fails(Lease.LeaseLostException.class, nodes.update(failed.healthy(), lease));
     assertTrue(await(nodes.list("h100")).contains(failed));
   }
 

@@ -21,7 +21,7 @@ import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Terms;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
 import java.math.BigDecimal;
@@ -161,7 +161,7 @@ class NoticeWalkTest {
                 && reason(a) == Allocation.Reason.OUTBID,
             "a write takes nothing for a rival");
       }
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       // It stays as it is.
     }
   }

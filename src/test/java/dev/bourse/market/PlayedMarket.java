@@ -17,7 +17,7 @@ import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Standing;
 import dev.bourse.capacity.Terms;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
 import io.vertx.core.json.JsonObject;
@@ -390,7 +390,7 @@ final class PlayedMarket {
     }
     try {
       write(name, command);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       // Players try what the contract does not allow; nothing is written then.
       return;
     }

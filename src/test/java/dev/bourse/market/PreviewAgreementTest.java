@@ -22,7 +22,7 @@ import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Terms;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Switches;
 import io.vertx.core.Future;
@@ -128,8 +128,8 @@ class PreviewAgreementTest {
     Cluster written;
     try {
       written = Capacity.declare(standing, order, terms, now).next();
-    } catch (ApiError refusal) {
-      ApiError told = preview.refusal();
+    } catch (ApiException refusal) {
+      ApiException told = preview.refusal();
       assertNotNull(told, refusal.detail());
       assertEquals(refusal.code(), told.code());
       assertEquals(refusal.detail(), told.detail());

@@ -7,7 +7,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Health;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -323,7 +323,7 @@ class ProberTest extends MarketFixture {
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Reachability reachability = new Reachability(database, lease);
     await(reachability.load());
-    reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)), 1);
+    reachability.missed("n1", NodeFailureException.passing("x".repeat(5_000)), 1);
     for (int i = 2; i < 16; i++) {
       reachability.seen("n" + i, 100 + i);
     }

@@ -10,7 +10,7 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.MachineTerms;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.store.Statement;
@@ -145,7 +145,9 @@ class ReassignmentTest extends StoreFixture {
   void anUnknownMarkThatIsNotOnTheMachineAnyMoreIsInNobodysWay() throws Exception {
     assertTrue(await(reassignment.clear(machine(0), "ghost")), "the machine was installed anew");
     await(nodes.provision(machine(0), "a0", KEYS, EIGHT));
-    assertTrue(fails(NodeFailure.class, reassignment.clear(machine(0), "ghost")).isHeldByAnother());
+    assertTrue(
+        fails(NodeFailureException.class, reassignment.clear(machine(0), "ghost"))
+            .isHeldByAnother());
     assertMark("a0");
   }
 
@@ -206,13 +208,13 @@ class ReassignmentTest extends StoreFixture {
   }
 
   private static void assertUnknown(Future<?> call) {
-    NodeFailure failure = fails(NodeFailure.class, call);
+    NodeFailureException failure = fails(NodeFailureException.class, call);
     assertTrue(failure.isUnfit(), failure::toString);
     assertTrue(String.valueOf(failure.getMessage()).contains("does not know"), failure::toString);
   }
 
   private static void assertHeldByAnother(Future<Void> call) {
-    assertTrue(fails(NodeFailure.class, call).isHeldByAnother());
+    assertTrue(fails(NodeFailureException.class, call).isHeldByAnother());
   }
 
   private void assertMark(@Nullable String allocationId) throws Exception {

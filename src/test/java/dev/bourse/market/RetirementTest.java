@@ -11,7 +11,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.nodes.Machine;
@@ -179,7 +179,7 @@ class RetirementTest extends MarketFixture {
 
     assertEquals(NodeView.State.QUARANTINED, cleaned.state());
     assertEquals(List.of(), cluster().allocations());
-    ApiError refused = fails(ApiError.class, retirement.endReclaim(ACTOR, "n0", true));
+    ApiException refused = fails(ApiException.class, retirement.endReclaim(ACTOR, "n0", true));
     assertEquals("wrong-status", refused.extras().get("reason"));
   }
 
@@ -187,7 +187,7 @@ class RetirementTest extends MarketFixture {
   void aNodeThatIsHeldOrFreeIsNotBeingReclaimed() throws Exception {
     adopt(Sample.active(1));
     for (String node : List.of("n0", "n1")) {
-      ApiError refused = fails(ApiError.class, retirement.endReclaim(ACTOR, node, true));
+      ApiException refused = fails(ApiException.class, retirement.endReclaim(ACTOR, node, true));
       assertEquals(ErrorCode.CONFLICT, refused.code());
       assertEquals("wrong-status", refused.extras().get("reason"));
     }
@@ -199,7 +199,7 @@ class RetirementTest extends MarketFixture {
     adopt(Sample.empty());
     await(retirement.retireNode(ACTOR, "n0"));
     fails(
-        NodeStore.Moved.class,
+        NodeStore.NodeMovedException.class,
         owners.submit(
             "c1",
             (cluster, now) ->
@@ -229,7 +229,8 @@ class RetirementTest extends MarketFixture {
     await(
         database.commit(
             List.of(NodeStore.cleaned("h100", seenBefore.nodeId(), true, clock.millis()))));
-    fails(NodeStore.Moved.class, store.update(seenBefore.unclean("a0", 5, null), lease));
+    fails(
+        NodeStore.NodeMovedException.class, store.update(seenBefore.unclean("a0", 5, null), lease));
     assertEquals(List.of(), quarantined());
   }
 
@@ -244,7 +245,9 @@ class RetirementTest extends MarketFixture {
     await(database.commit(List.of(NodeStore.cleaned("h100", nodeId(1), false, clock.millis()))));
     assertEquals(List.of("n1"), quarantined());
     for (String kept : List.of("n0", "n1")) {
-      fails(NodeStore.Moved.class, database.commit(List.of(NodeStore.granted("h100", kept, ""))));
+      fails(
+          NodeStore.NodeMovedException.class,
+          database.commit(List.of(NodeStore.granted("h100", kept, ""))));
     }
     await(database.commit(List.of(NodeStore.granted("h100", "n2", ""))));
   }
@@ -260,15 +263,15 @@ class RetirementTest extends MarketFixture {
             store.release("seen", "n0", row),
             store.retry("seen", "n0", row),
             store.replaceHostKey("seen", "n0", "k", row))) {
-      assertEquals(ErrorCode.CONFLICT, fails(ApiError.class, change).code());
+      assertEquals(ErrorCode.CONFLICT, fails(ApiException.class, change).code());
     }
-    fails(NodeStore.Moved.class, store.retire("seen", "n0", row));
+    fails(NodeStore.NodeMovedException.class, store.retire("seen", "n0", row));
     for (Statement change :
         List.of(
             NodeStore.cleaned("seen", "n0", true, 1),
             NodeStore.cleaned("seen", "n0", false, 1),
             NodeStore.granted("seen", "n0", ""))) {
-      fails(NodeStore.Moved.class, database.commit(List.of(change)));
+      fails(NodeStore.NodeMovedException.class, database.commit(List.of(change)));
     }
     assertEquals(List.of(), texts("SELECT action FROM audit WHERE actor = 'operator:ada'"));
   }
@@ -282,7 +285,7 @@ class RetirementTest extends MarketFixture {
     String site = texts("SELECT site FROM pool WHERE name = '" + pool + "'").get(0);
     await(store.retire(pool, "n0", row));
     Machine again = new Machine("n0", "192.0.2.77", 22, null);
-    fails(NodeStore.Taken.class, store.recreate(pool, again, "not " + site, row));
+    fails(NodeStore.NodeTakenException.class, store.recreate(pool, again, "not " + site, row));
     assertEquals(List.of("n0"), texts("SELECT node_id FROM node WHERE retired_at IS NOT NULL"));
     await(store.recreate(pool, again, site, row));
     assertEquals(List.of(), texts("SELECT node_id FROM node WHERE retired_at IS NOT NULL"));

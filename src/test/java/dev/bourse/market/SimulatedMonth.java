@@ -14,7 +14,7 @@ import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Terms;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Times;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
@@ -228,7 +228,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     try {
       order(history, command, front);
       count(what);
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       count(refused.code().code());
     }
   }

@@ -17,7 +17,7 @@ import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Shown;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Switches;
@@ -130,7 +130,7 @@ class TickInputTest {
             Capacity.declare(
                     cluster, Sample.order(gpus, price, cluster.version()), Sample.TERMS, now)
                 .next());
-      } catch (ApiError refused) {
+      } catch (ApiException refused) {
         // Refused, it stays as it is.
       }
     } else {

@@ -253,7 +253,7 @@ class McpConfirmApiTest {
             null,
             "alice",
             "acme/alice/1",
-            Principal.Credential.MCP_TOKEN);
+            Principal.CredentialKind.MCP_TOKEN);
     long version = client("acme-batch").version();
     for (boolean expired : new boolean[] {true, false}) {
       Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));

@@ -7,18 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.FallbackBlobStore;
 import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.TwoStores;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -141,7 +141,7 @@ class BlobMoveTest extends CheckpointFixture {
     for (int i = 0; i < 3; i++) {
       items.add(publish(blobs, "file-" + i));
     }
-    TwoStores both = new TwoStores(next, blobs);
+    FallbackBlobStore both = new FallbackBlobStore(next, blobs);
     BlobMover move = move();
     assertFalse(await(move.step(clock.millis())), "nobody has asked for it");
     ask(move);
@@ -183,8 +183,8 @@ class BlobMoveTest extends CheckpointFixture {
   @Test
   void storesThatAreNotThoseOfTheSettingsAreRefused() throws Exception {
     BlobMover move = move();
-    assertThrows(ApiError.class, () -> move.ask("new", "old", 0));
-    assertThrows(ApiError.class, () -> move.ask("old", "another", 0));
+    assertThrows(ApiException.class, () -> move.ask("new", "old", 0));
+    assertThrows(ApiException.class, () -> move.ask("old", "another", 0));
     BlobMover none =
         new BlobMover(
             vertx,
@@ -194,7 +194,7 @@ class BlobMoveTest extends CheckpointFixture {
             new BlobMover.Place("s3://bucket/folder/", next, true),
             GRACE,
             System::nanoTime);
-    assertThrows(ApiError.class, () -> none.ask("local", "s3://bucket/folder", 0));
+    assertThrows(ApiException.class, () -> none.ask("local", "s3://bucket/folder", 0));
     BlobMover named =
         move(
             new BlobMover.Place("local", blobs, true),
@@ -216,7 +216,7 @@ class BlobMoveTest extends CheckpointFixture {
     await(back.step(clock.millis()));
     await(there.step(clock.millis()));
     assertArrayEquals(BYTES, read(blobs, key(id)));
-    fails(BlobGone.class, next.read(key(id)));
+    fails(BlobNotFoundException.class, next.read(key(id)));
   }
 
   /** Moves a file for each step at which a process can die. */
@@ -320,7 +320,7 @@ class BlobMoveTest extends CheckpointFixture {
   void whatHasArrivedAndIsNotPublishedYetHoldsNothingUpAndIsNoFault() throws Exception {
     Promise<Void> told = Promise.promise();
     Promise<Void> published = Promise.promise();
-    BlobStore arriving = publishingOnce(new TwoStores(next, blobs), told.future());
+    BlobStore arriving = publishingOnce(new FallbackBlobStore(next, blobs), told.future());
     String id = arriveAt(arriving, BYTES, published);
     BlobMover move = move();
     ask(move);
@@ -348,7 +348,7 @@ class BlobMoveTest extends CheckpointFixture {
   @Test
   void whatIsDeletedWhileItIsCopiedIsInNeitherStoreInTheEnd() throws Exception {
     String id = publish(blobs, "one.bin");
-    TwoStores both = new TwoStores(next, blobs);
+    FallbackBlobStore both = new FallbackBlobStore(next, blobs);
     Services services = services(both);
     Promise<Void> held = Promise.promise();
     AtomicInteger asked = new AtomicInteger();
@@ -466,10 +466,10 @@ class BlobMoveTest extends CheckpointFixture {
                 next,
                 name ->
                     name.equals("open") && faults.getAndDecrement() > 0
-                        ? Optional.of(Future.failedFuture(new StorageFault("away", null)))
+                        ? Optional.of(Future.failedFuture(new StorageFaultException("away", null)))
                         : Optional.empty()));
     ask(move);
-    fails(StorageFault.class, move.step(clock.millis()));
+    fails(StorageFaultException.class, move.step(clock.millis()));
     assertEquals("away", await(move.progress("", 1)).trouble());
     for (int i = 0; i < 20 && asked().isRunning(); i++) {
       clock.advance(10);

@@ -189,7 +189,7 @@ class HealthCheckTest extends SshNodesFixture {
   /** What may be wrong with the pool and not with the machine is tried again. */
   private void refused(String why, MachineTerms terms) throws Exception {
     assertFalse(examine(terms).isFaulty());
-    NodeFailure failure =
+    NodeFailureException failure =
         fails(why, nodes.provision(machine.machine(), "alloc_1", List.of(ADA), terms));
     assertFalse(failure.isUnfit());
   }
@@ -320,7 +320,7 @@ class HealthCheckTest extends SshNodesFixture {
   @Test
   void aFaultyMachineLetsNobodyInAndIsUnfit() throws Exception {
     nvidia(gpu(0), broken("<dram_uncorrectable>0", "<dram_uncorrectable>2"));
-    NodeFailure failure =
+    NodeFailureException failure =
         fails(
             "GPU 1 has 2 uncorrected memory errors: reset it",
             nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));

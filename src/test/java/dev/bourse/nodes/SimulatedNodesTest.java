@@ -143,9 +143,9 @@ class SimulatedNodesTest {
         vertx, new SimulatedConfig(provisionMillis, reclaimMillis, failureRate), new Random(1));
   }
 
-  private static NodeFailure fails(String why, Future<?> future) {
+  private static NodeFailureException fails(String why, Future<?> future) {
     ExecutionException e = assertThrows(ExecutionException.class, () -> await(future));
-    NodeFailure failure = assertInstanceOf(NodeFailure.class, e.getCause());
+    NodeFailureException failure = assertInstanceOf(NodeFailureException.class, e.getCause());
     assertTrue(failure.toString().contains(why), failure.toString());
     return failure;
   }

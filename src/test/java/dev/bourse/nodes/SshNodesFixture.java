@@ -168,9 +168,9 @@ abstract class SshNodesFixture {
     }
   }
 
-  static NodeFailure fails(String why, Future<?> future) {
+  static NodeFailureException fails(String why, Future<?> future) {
     ExecutionException e = assertThrows(ExecutionException.class, () -> await(future));
-    NodeFailure failure = assertInstanceOf(NodeFailure.class, e.getCause());
+    NodeFailureException failure = assertInstanceOf(NodeFailureException.class, e.getCause());
     assertTrue(failure.toString().contains(why), failure.toString());
     return failure;
   }

@@ -120,7 +120,7 @@ class SshNodesTest extends SshNodesFixture {
     SshNodes nodes = nodes(new Setting());
     await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT));
 
-    NodeFailure failure =
+    NodeFailureException failure =
         fails("another allocation", nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 9));
 
     assertTrue(failure.isHeldByAnother());
@@ -174,7 +174,7 @@ class SshNodesTest extends SshNodesFixture {
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
 
-    NodeFailure failure =
+    NodeFailureException failure =
         fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertTrue(failure.isHeldByAnother());
@@ -272,7 +272,7 @@ class SshNodesTest extends SshNodesFixture {
     SshNodes nodes = nodes(new Setting());
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
-    NodeFailure refused =
+    NodeFailureException refused =
         fails(
             "another allocation",
             nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT));
@@ -314,7 +314,8 @@ class SshNodesTest extends SshNodesFixture {
     await(nodes.reclaim(machine.machine(), "alloc_1"));
     await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT));
 
-    NodeFailure late = fails("another allocation", nodes.reclaim(machine.machine(), "alloc_1"));
+    NodeFailureException late =
+        fails("another allocation", nodes.reclaim(machine.machine(), "alloc_1"));
 
     assertTrue(late.isHeldByAnother());
     assertFalse(late.isPassing());

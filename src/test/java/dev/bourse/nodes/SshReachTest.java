@@ -29,7 +29,7 @@ class SshReachTest extends SshNodesFixture {
     LocalMachine machine = machine("n1", shown);
     SshNodes nodes = nodes(new Setting());
 
-    NodeFailure failure =
+    NodeFailureException failure =
         fails("is pinned", nodes.provision(machine.pinned(pinned), "alloc_1", List.of(ADA), EIGHT));
 
     assertFalse(failure.isPassing());
@@ -76,7 +76,7 @@ class SshReachTest extends SshNodesFixture {
       OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(admin, "other", null, out);
     }
 
-    NodeFailure failure =
+    NodeFailureException failure =
         fails("no login", nodes(new Setting()).reclaim(machine.machine(), "alloc_1"));
 
     assertFalse(failure.isPassing());
@@ -99,7 +99,7 @@ class SshReachTest extends SshNodesFixture {
     machine.toDrop.set(100);
 
     // The drop is noticed while connecting or while logging in, whichever comes first.
-    NodeFailure failure =
+    NodeFailureException failure =
         fails(
             "n1: no ", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA), EIGHT));
 

@@ -104,7 +104,7 @@ class SshReimageTest extends SshNodesFixture {
             "echo '" + machine.hostKey() + " again'",
             "had before");
     for (Map.Entry<String, String> refusal : refusals.entrySet()) {
-      NodeFailure failure =
+      NodeFailureException failure =
           fails(refusal.getValue(), reimage(command(refusal.getKey()), machine, 30_000));
       assertFalse(failure.isPassing() || failure.isUnfit(), refusal.getKey());
     }
@@ -136,7 +136,8 @@ class SshReimageTest extends SshNodesFixture {
     Machine machine = machine("n1").machine();
     String hang = "sh -c 'echo $$ >" + child + "; exec sleep 1000'; echo never";
 
-    NodeFailure failure = fails("did not end in time", reimage(command(hang), machine, 4_000));
+    NodeFailureException failure =
+        fails("did not end in time", reimage(command(hang), machine, 4_000));
 
     assertTrue(failure.isUnfit());
     assertEnded(child);

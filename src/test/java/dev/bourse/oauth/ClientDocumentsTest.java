@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
 import dev.bourse.outbound.PublicHosts;
@@ -137,7 +137,8 @@ class ClientDocumentsTest {
     for (int i = 0; i < ClientDocuments.FETCHES; i++) {
       fails(OAuthException.class, documents.find(address + i, CALLER));
     }
-    ApiError refusal = assertThrows(ApiError.class, () -> documents.find(address + "x", CALLER));
+    ApiException refusal =
+        assertThrows(ApiException.class, () -> documents.find(address + "x", CALLER));
     assertEquals(ErrorCode.RATE_LIMITED, refusal.code());
     assertTrue(refusal.detail().contains("metadata documents"), refusal.detail());
     assertEquals(ClientDocuments.FETCHES, fetched.get());

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
@@ -76,7 +76,7 @@ class ConsentRaceTest extends StoreFixture {
       eventually("it waits for the other", () -> somebodyWaitsForALock(watching));
       assertFalse(consent.isComplete());
       other.commit();
-      assertEquals(ErrorCode.FORBIDDEN, fails(ApiError.class, consent).code());
+      assertEquals(ErrorCode.FORBIDDEN, fails(ApiException.class, consent).code());
     }
   }
 }

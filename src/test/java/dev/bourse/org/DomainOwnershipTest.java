@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Organization;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.sql.SQLException;
@@ -69,7 +69,7 @@ class DomainOwnershipTest extends StoreFixture {
     assertEquals(1, all.stream().filter(Future::succeeded).count());
     all.stream()
         .filter(Future::failed)
-        .forEach(each -> assertEquals("owned", reason((ApiError) each.cause())));
+        .forEach(each -> assertEquals("owned", reason((ApiException) each.cause())));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit WHERE action = 'rule_approve'"));
   }
 
@@ -89,7 +89,7 @@ class DomainOwnershipTest extends StoreFixture {
     assertEquals(List.of(), texts("SELECT detail FROM audit WHERE action = 'rule_suspend'"));
   }
 
-  private static @Nullable Object reason(ApiError refusal) {
+  private static @Nullable Object reason(ApiException refusal) {
     return refusal.extras().get("reason");
   }
 

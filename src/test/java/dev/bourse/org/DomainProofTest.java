@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.DnsServer;
 import io.vertx.core.Future;
@@ -79,7 +79,7 @@ class DomainProofTest {
   @Test
   void aServerThatCannotTellIsNotAnAnswer() {
     dns.fail();
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look("jr_1")).code());
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, look("jr_1")).code());
   }
 
   @Test
@@ -87,11 +87,12 @@ class DomainProofTest {
     DomainProof hasty = new DomainProof(vertx, Optional.of(dns.address()), SHORT_MILLIS);
     dns.silence();
     List<Future<Boolean>> both = new ArrayList<>(List.of(look(hasty, "jr_1"), look(hasty, "jr_1")));
-    ApiError third = assertThrows(ApiError.class, () -> look(hasty, "jr_1"));
+    ApiException third = assertThrows(ApiException.class, () -> look(hasty, "jr_1"));
     assertEquals(ErrorCode.OVERLOADED, third.code());
-    both.forEach(each -> assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, each).code()));
+    both.forEach(
+        each -> assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, each).code()));
     // Both places were released: the refusal is the time-out again.
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look(hasty, "jr_1")).code());
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, look(hasty, "jr_1")).code());
     await(hasty.close());
   }
 }

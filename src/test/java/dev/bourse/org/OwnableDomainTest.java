@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +32,8 @@ class OwnableDomainTest {
         "a_b.c"
       })
   void aPublicSuffixAMailProviderAndNonsenseCannotBeOwned(String domain) {
-    ApiError refusal = assertThrows(ApiError.class, () -> OwnableDomain.require("value", domain));
+    ApiException refusal =
+        assertThrows(ApiException.class, () -> OwnableDomain.require("value", domain));
     assertEquals(ErrorCode.BAD_REQUEST, refusal.code());
     assertTrue(refusal.detail().contains(domain), refusal.detail());
   }
@@ -41,6 +42,6 @@ class OwnableDomainTest {
   void aNameWithoutRoomForTheRecordIsRefused() {
     String label = "a".repeat(60) + ".";
     String longest = label.repeat(4) + "example";
-    assertThrows(ApiError.class, () -> OwnableDomain.require("value", longest));
+    assertThrows(ApiException.class, () -> OwnableDomain.require("value", longest));
   }
 }

@@ -57,7 +57,7 @@ class SharedHttpClientTest {
     threads.shutdownNow();
   }
 
-  private void call() throws Refused {
+  private void call() throws RefusedException {
     String url = "http://localhost:" + server.getAddress().getPort();
     assertEquals(
         true, new Service(url, Credential.NONE).call("GET", "/", null).getBoolean("ok"), url);
@@ -117,12 +117,12 @@ class SharedHttpClientTest {
       for (BodyHandler<?> handler :
           List.<BodyHandler<?>>of(BodyHandlers.ofString(), BodyHandlers.discarding())) {
         Service.Request request = Service.Request.of("GET", url + "/stalled", Map.of());
-        Refused refused =
+        RefusedException refused =
             assertTimeoutPreemptively(
                 Duration.ofSeconds(20),
                 () ->
                     assertThrows(
-                        Refused.class,
+                        RefusedException.class,
                         () -> service.open(request, handler, Duration.ofMillis(300))));
         assertEquals(ExitCode.UNAVAILABLE, refused.exitCode());
         assertTrue(refused.getMessage().contains("(no answer in time)"), refused.getMessage());
@@ -138,7 +138,7 @@ class SharedHttpClientTest {
       assertEquals("a?b", Table.cell("a" + c + "b"));
       assertEquals("a?b", Text.plain("a" + c + "b"));
       JsonObject told = new JsonObject().put("error", "bad-request").put("detail", "a" + c + "b");
-      Refused refused =
+      RefusedException refused =
           new Service("http://localhost", Credential.NONE)
               .refusal(400, HttpHeaders.of(Map.of(), (name, value) -> true), told.encode());
       assertEquals("bad-request: a?b", refused.getMessage());

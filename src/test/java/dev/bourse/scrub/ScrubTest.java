@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.LocalBlobs;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.checkpoint.CheckpointService;
@@ -182,7 +182,8 @@ class ScrubTest extends CheckpointFixture {
                     services()
                         .checkpoints
                         .delete(member("alice"), blob.item())
-                        .compose(deleted -> Future.failedFuture(new BlobGone("lost")))),
+                        .compose(
+                            deleted -> Future.failedFuture(new BlobNotFoundException("lost")))),
             0);
     await(database.commit(List.of(claim(key))));
     assertTrue(await(scrub.step(clock.millis())));
@@ -470,7 +471,7 @@ class ScrubTest extends CheckpointFixture {
     eventually("it is being read", () -> opened.get() > 0);
     clock.advance(Scrub.LEFT_MILLIS);
     assertTrue(await(other.step(clock.millis())));
-    late.fail(new BlobGone("lost, as it seemed then"));
+    late.fail(new BlobNotFoundException("lost, as it seemed then"));
     assertFalse(await(itsStep));
     assertEquals(List.of(), faults(other));
     assertEquals(1, await(other.progress("", 1)).checkedBlobs());
@@ -495,10 +496,10 @@ class ScrubTest extends CheckpointFixture {
   void aStoreThatIsAwayIsWaitedForAndABlobItNeverGivesIsAFault() throws Exception {
     String id = publish("file.bin");
     Scrub scrub =
-        scrub(reading(() -> Future.failedFuture(new StorageFault("bad sector", null))), 0);
+        scrub(reading(() -> Future.failedFuture(new StorageFaultException("bad sector", null))), 0);
     await(scrub.ask(id));
     for (int attempt = 1; attempt < Scrub.ATTEMPTS; attempt++) {
-      fails(StorageFault.class, scrub.step(clock.millis()));
+      fails(StorageFaultException.class, scrub.step(clock.millis()));
       assertFalse(await(scrub.step(clock.millis())), "it is not asked again at once");
       assertEquals(List.of(), faults(scrub));
       clock.advance(Scrub.LEFT_MILLIS + 1_000);
@@ -517,7 +518,9 @@ class ScrubTest extends CheckpointFixture {
                     services()
                         .checkpoints
                         .delete(member("alice"), id)
-                        .compose(deleted -> Future.failedFuture(new BlobGone("no such blob")))),
+                        .compose(
+                            deleted ->
+                                Future.failedFuture(new BlobNotFoundException("no such blob")))),
             0);
     await(scrub.ask(id));
     PrintStream log = System.err;

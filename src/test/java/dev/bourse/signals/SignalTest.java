@@ -94,7 +94,7 @@ class SignalTest {
             }
           });
       long[] nanos = {0};
-      LoopSignals.show(signals, List.of(loop), () -> nanos[0]);
+      LoopSignals.registerMetrics(signals, List.of(loop), () -> nanos[0]);
       assertEquals(0, Scrape.of(signals).sum("bourse_event_loop_silent_seconds", "loop=\"0\""));
       nanos[0] = TimeUnit.SECONDS.toNanos(5);
       assertTrue(Scrape.of(signals).sum("bourse_event_loop_silent_seconds", "loop=\"0\"") > 4);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class AttemptLimiterTest {
     for (int i = 0; i < ATTEMPTS; i++) {
       limiter.count("a");
     }
-    ApiError refusal = assertThrows(ApiError.class, () -> limiter.count("a"));
+    ApiException refusal = assertThrows(ApiException.class, () -> limiter.count("a"));
     assertEquals(ErrorCode.RATE_LIMITED, refusal.code());
     assertFalse(limiter.tryCount("a"));
     assertTrue(limiter.tryCount("b"));

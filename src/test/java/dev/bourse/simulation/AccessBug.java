@@ -6,7 +6,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.Collections;
@@ -115,7 +115,9 @@ enum AccessBug implements Bug {
               .recover(
                   e ->
                       Future.failedFuture(
-                          e instanceof StoreUnavailable ? new StoreUnavailable("away", null) : e));
+                          e instanceof StoreUnavailableException
+                              ? new StoreUnavailableException("away", null)
+                              : e));
         }
       };
     }

@@ -4,10 +4,10 @@ import dev.bourse.access.OperatorReach;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.app.BareProcess;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.org.TokenService;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -182,10 +182,10 @@ final class AccessClients {
 
   /** Returns true if a failure proves that nothing was stored, false if the outcome is unknown. */
   static boolean isCertain(Throwable cause) {
-    if (cause instanceof ApiError error) {
+    if (cause instanceof ApiException error) {
       return error.code() != ErrorCode.OVERLOADED && error.code() != ErrorCode.INTERNAL;
     }
-    if (cause instanceof StoreUnavailable unavailable) {
+    if (cause instanceof StoreUnavailableException unavailable) {
       return !unavailable.mayBeStored();
     }
     // The product's other exceptions are failed guards of commits.

@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.simulation.AccessClients.Fate;
 import dev.bourse.simulation.AccessClients.Granted;
@@ -132,7 +132,7 @@ final class AccessInvariants {
     try {
       core.authenticator().authenticate(header);
       return Reply.ACCEPTED;
-    } catch (ApiError e) {
+    } catch (ApiException e) {
       return e.code() == ErrorCode.OVERLOADED ? Reply.STALE : Reply.REFUSED;
     }
   }

@@ -8,8 +8,8 @@ import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Conditions;
-import dev.bourse.core.ApiError;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.core.ApiException;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -133,7 +133,8 @@ final class Clients {
                     List.of())
                 .onFailure(
                     e -> {
-                      if (!(e instanceof StoreUnavailable unknown && unknown.mayBeStored())) {
+                      if (!(e instanceof StoreUnavailableException unknown
+                          && unknown.mayBeStored())) {
                         refused.put(caller.actor(), what);
                       }
                     })
@@ -224,7 +225,9 @@ final class Clients {
 
   private void refused(Replica process, String what, Throwable cause) {
     String reason =
-        cause instanceof ApiError error ? error.code().code() : cause.getClass().getSimpleName();
+        cause instanceof ApiException error
+            ? error.code().code()
+            : cause.getClass().getSimpleName();
     process.trace("-> {} is refused: {}", what, reason);
     refusals.merge(reason, 1L, Long::sum);
   }

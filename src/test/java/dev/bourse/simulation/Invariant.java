@@ -39,8 +39,8 @@ abstract class Invariant {
     return getClass().getSimpleName();
   }
 
-  final Violation violated(String what, @Nullable Object... values) {
-    return new Violation(name(), MessageTemplate.fill(what, values));
+  final ViolationException violated(String what, @Nullable Object... values) {
+    return new ViolationException(name(), MessageTemplate.fill(what, values));
   }
 
   /** Returns true if one of the statements concerns a table. */

@@ -5,7 +5,7 @@ import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.sqlite.MemoryEngine;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -129,7 +129,7 @@ class Link implements Database {
             caller.runOnContext(
                 v -> {
                   if (!answer.future().isComplete()) {
-                    answer.fail(new StoreUnavailable("no answer to a query", null));
+                    answer.fail(new StoreUnavailableException("no answer to a query", null));
                   }
                 }));
     return answer.future();
@@ -141,7 +141,7 @@ class Link implements Database {
     RuntimeException failure = null;
     try {
       result = work.get();
-    } catch (Violation e) {
+    } catch (ViolationException e) {
       throw e;
     } catch (RuntimeException e) {
       process.trace("the store refuses: {}", e);
@@ -225,7 +225,7 @@ class Link implements Database {
             answer,
             session,
             () -> {
-              throw new StoreUnavailable("the database was set back", null);
+              throw new StoreUnavailableException("the database was set back", null);
             });
         process.after(network.delayNanos(), Link.this::setBack);
         return;
@@ -255,7 +255,7 @@ class Link implements Database {
       if (ending == Ending.STORED_UNANSWERED) {
         try {
           server.commit(order);
-        } catch (Violation e) {
+        } catch (ViolationException e) {
           throw e;
         } catch (RuntimeException e) {
           process.trace("the store refuses: {}", e);
@@ -327,7 +327,7 @@ class Link implements Database {
         if (isStored) {
           answer.complete();
         } else {
-          answer.fail(new StoreUnavailable("the commit was lost", null));
+          answer.fail(new StoreUnavailableException("the commit was lost", null));
         }
       } else if (isStored && !answer.future().succeeded()) {
         recordStored();

@@ -6,7 +6,7 @@ import dev.bourse.nodes.Examination;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.MachineTerms;
-import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeFailureException;
 import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.ReimageOrder;
@@ -177,14 +177,14 @@ class Machines {
     trace.add(nodeId, "is {}", health);
     if (health == Health.DEAD) {
       // The run in progress ends with the machine.
-      end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+      end(machine, NodeFailureException.passing(nodeId + ": the connection broke"));
     }
   }
 
   /** Reinstalls it: no data of a tenant is left, and no mark. */
   void rebuild(String nodeId) {
     State machine = state(nodeId);
-    end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+    end(machine, NodeFailureException.passing(nodeId + ": the connection broke"));
     machine.tenant = null;
     machine.mark = null;
     machine.keys = List.of();
@@ -192,7 +192,7 @@ class Machines {
     trace.add(nodeId, "is rebuilt, empty");
   }
 
-  private static void end(State machine, NodeFailure failure) {
+  private static void end(State machine, NodeFailureException failure) {
     Run run = machine.run;
     machine.run = null;
     if (run != null) {
@@ -223,7 +223,7 @@ class Machines {
   /** The imaging system, which reaches a machine in any state of health. */
   private void image(String nodeId, ReimageOrder order, int dropped, Promise<String> outcome) {
     if (dropped != state(nodeId).ordersDropped) {
-      outcome.tryFail(NodeFailure.lasting(nodeId + ": an operator dropped the order"));
+      outcome.tryFail(NodeFailureException.lasting(nodeId + ": an operator dropped the order"));
       return;
     }
     Image image = images.computeIfAbsent(nodeId + ' ' + order.id(), key -> new Image());
@@ -238,7 +238,7 @@ class Machines {
     State machine = state(nodeId);
     watchers.forEach(w -> w.begins(nodeId, machine, order.allocationId(), false));
     trace.add(nodeId, "gets a new image after {}", order.id());
-    end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+    end(machine, NodeFailureException.passing(nodeId + ": the connection broke"));
     machine.isDown = true;
     machine.tenant = null;
     machine.keys = List.of();
@@ -260,7 +260,8 @@ class Machines {
     machine.isDown = false;
     if (luck.breaks()) {
       trace.add(nodeId, "has no new image");
-      waiting.forEach(p -> p.tryFail(NodeFailure.lasting(nodeId + ": no server has the image")));
+      waiting.forEach(
+          p -> p.tryFail(NodeFailureException.lasting(nodeId + ": no server has the image")));
       return;
     }
     machine.mark = null;
@@ -353,14 +354,14 @@ class Machines {
           luck.callMillis(),
           () -> {
             if (isStranger(machine)) {
-              outcome.tryFail(NodeFailure.lasting(call + ": another host key"));
+              outcome.tryFail(NodeFailureException.lasting(call + ": another host key"));
             } else {
               retry(machine.nodeId(), call, allocationId, keys, outcome);
             }
           });
       scheduler.afterMillis(
           PATIENCE_MILLIS,
-          () -> outcome.tryFail(NodeFailure.passing(call + ": does not come to an end")));
+          () -> outcome.tryFail(NodeFailureException.passing(call + ": does not come to an end")));
       return answer.future();
     }
 
@@ -383,7 +384,7 @@ class Machines {
             caller.runOnContext(
                 v -> {
                   if (holdings.isEmpty() && !machines.isEmpty()) {
-                    answer.fail(NodeFailure.passing("no machine answered"));
+                    answer.fail(NodeFailureException.passing("no machine answered"));
                   } else {
                     answer.complete(holdings);
                   }
@@ -406,7 +407,8 @@ class Machines {
                     if (isWell) {
                       answer.complete();
                     } else {
-                      answer.fail(NodeFailure.passing(machine.nodeId() + ": no connection"));
+                      answer.fail(
+                          NodeFailureException.passing(machine.nodeId() + ": no connection"));
                     }
                   }));
       return answer.future();
@@ -426,7 +428,7 @@ class Machines {
       Promise<Void> outcome) {
     State machine = state(nodeId);
     if (machine.health == Health.DEAD || machine.isDown) {
-      outcome.tryFail(NodeFailure.passing(nodeId + ": no connection"));
+      outcome.tryFail(NodeFailureException.passing(nodeId + ": no connection"));
       return;
     }
     if (machine.health == Health.HANGS) {
@@ -445,7 +447,8 @@ class Machines {
     }
     boolean isOver = keys != null && machine.ended.contains(allocationId);
     if (isAnothers(machine, allocationId) || isOver) {
-      outcome.tryFail(NodeFailure.heldByAnother(nodeId + " is marked for " + machine.mark));
+      outcome.tryFail(
+          NodeFailureException.heldByAnother(nodeId + " is marked for " + machine.mark));
       return;
     }
     watchers.forEach(w -> w.begins(nodeId, machine, allocationId, keys != null));
@@ -492,7 +495,7 @@ class Machines {
     if (luck.breaks()) {
       trace.add(nodeId, "breaks off at {}", run.call);
       run.waiting.forEach(
-          p -> p.tryFail(NodeFailure.passing(nodeId + ": " + run.call + " failed")));
+          p -> p.tryFail(NodeFailureException.passing(nodeId + ": " + run.call + " failed")));
       return;
     }
     if (keys != null) {

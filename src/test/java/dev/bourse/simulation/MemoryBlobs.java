@@ -1,12 +1,12 @@
 package dev.bourse.simulation;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageBusy;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.StorageBusyException;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.StorageFullException;
 import dev.bourse.blob.Upload;
 import dev.bourse.core.Page;
 import io.vertx.core.Context;
@@ -64,8 +64,8 @@ final class MemoryBlobs implements BlobStore {
     return name;
   }
 
-  private static StorageFault fault() {
-    return new StorageFault("the disk does not do what it was asked", null);
+  private static StorageFaultException fault() {
+    return new StorageFaultException("the disk does not do what it was asked", null);
   }
 
   /** Schedules work on the disk, which happens later if the process still runs then. */
@@ -73,7 +73,7 @@ final class MemoryBlobs implements BlobStore {
     Context caller = process.vertx().getOrCreateContext();
     Promise<T> answer = Promise.promise();
     if (isClosed || disk.luck.isBusy()) {
-      return Future.failedFuture(new StorageBusy("too much is asked at once"));
+      return Future.failedFuture(new StorageBusyException("too much is asked at once"));
     }
     process.after(
         disk.luck.delayNanos(),
@@ -92,7 +92,7 @@ final class MemoryBlobs implements BlobStore {
   public Future<Upload> open(String uploadId, Inspector inspector) {
     checked(uploadId);
     if (open.size() >= OPEN_UPLOADS || open.containsKey(uploadId) || ending.contains(uploadId)) {
-      return Future.failedFuture(new StorageBusy("upload " + uploadId + " is in use"));
+      return Future.failedFuture(new StorageBusyException("upload " + uploadId + " is in use"));
     }
     Open opened = new Open(uploadId, inspector);
     open.put(uploadId, opened);
@@ -103,7 +103,7 @@ final class MemoryBlobs implements BlobStore {
               }
               Disk.File there = disk.uploads.get(uploadId);
               if (there == null && disk.luck.isFull()) {
-                throw new StorageFull("no room for an upload", null);
+                throw new StorageFullException("no room for an upload", null);
               }
               if (there == null) {
                 there = new Disk.File(new byte[0], disk.nowMillis());
@@ -136,7 +136,7 @@ final class MemoryBlobs implements BlobStore {
     checked(uploadId);
     checked(key);
     if (open.containsKey(uploadId) || ending.contains(uploadId)) {
-      return Future.failedFuture(new StorageBusy("upload " + uploadId + " is in use"));
+      return Future.failedFuture(new StorageBusyException("upload " + uploadId + " is in use"));
     }
     ending.add(uploadId);
     return this.<Void>ask(
@@ -149,10 +149,11 @@ final class MemoryBlobs implements BlobStore {
               }
               Disk.File there = disk.uploads.get(uploadId);
               if (there == null) {
-                throw new BlobGone("there is neither an upload " + uploadId + " nor " + key);
+                throw new BlobNotFoundException(
+                    "there is neither an upload " + uploadId + " nor " + key);
               }
               if (disk.luck.isFull()) {
-                throw new StorageFull("no room for a name", null);
+                throw new StorageFullException("no room for a name", null);
               }
               boolean faults = disk.luck.faults();
               int how = disk.luck.below(3);
@@ -162,7 +163,7 @@ final class MemoryBlobs implements BlobStore {
               disk.uploads.remove(uploadId);
               if (faults && how == 1) {
                 disk.lose();
-                throw new StorageFault("the upload could not be made durable", null);
+                throw new StorageFaultException("the upload could not be made durable", null);
               }
               there.writtenMillis = disk.nowMillis();
               disk.blobs.put(key, there);
@@ -180,11 +181,11 @@ final class MemoryBlobs implements BlobStore {
     Open opened = open.get(uploadId);
     if (opened != null) {
       return opened
-          .end(new BlobGone("upload " + uploadId + " was abandoned"))
+          .end(new BlobNotFoundException("upload " + uploadId + " was abandoned"))
           .compose(released -> abandon(uploadId));
     }
     if (ending.contains(uploadId)) {
-      return Future.failedFuture(new StorageBusy("upload " + uploadId + " is in use"));
+      return Future.failedFuture(new StorageBusyException("upload " + uploadId + " is in use"));
     }
     ending.add(uploadId);
     return this.<Void>ask(
@@ -236,7 +237,7 @@ final class MemoryBlobs implements BlobStore {
           }
           Disk.File there = disk.blobs.get(key);
           if (there == null) {
-            throw new BlobGone("there is no blob " + key);
+            throw new BlobNotFoundException("there is no blob " + key);
           }
           return new Opened(there.bytes);
         });
@@ -287,7 +288,7 @@ final class MemoryBlobs implements BlobStore {
   @Override
   public Future<Void> close() {
     isClosed = true;
-    StorageBusy reason = new StorageBusy("the store closes");
+    StorageBusyException reason = new StorageBusyException("the store closes");
     return Future.join(List.copyOf(open.values()).stream().map(o -> o.end(reason)).toList())
         .mapEmpty();
   }
@@ -428,7 +429,7 @@ final class MemoryBlobs implements BlobStore {
       if (refusal == null) {
         try {
           if (disk.luck.isFull()) {
-            throw new StorageFull("no room for a block", null);
+            throw new StorageFullException("no room for a block", null);
           }
           inspector.inspect(block.bytes, block.from, block.to);
           if (file == null || disk.luck.faults()) {
@@ -480,7 +481,7 @@ final class MemoryBlobs implements BlobStore {
               throw refusal;
             }
             if (disk.luck.isFull()) {
-              throw new StorageFull("no room for the rest", null);
+              throw new StorageFullException("no room for the rest", null);
             }
             if (file == null || disk.luck.faults()) {
               throw fault();

@@ -22,7 +22,7 @@ final class Shrinker {
   }
 
   /** Returns a plan of fewer steps that violates the same invariant. */
-  static Plan shrink(Plan plan, Bug bug, Violation violation) {
+  static Plan shrink(Plan plan, Bug bug, ViolationException violation) {
     return new Shrinker(bug, violation.invariant()).shrink(plan);
   }
 
@@ -53,7 +53,7 @@ final class Shrinker {
 
   private boolean isViolatedBy(Plan plan) {
     runs++;
-    Violation violation = Simulation.run(plan, bug, 0).violation();
+    ViolationException violation = Simulation.run(plan, bug, 0).violation();
     return violation != null && violation.invariant().equals(invariant);
   }
 }

@@ -120,7 +120,7 @@ public final class Simulate implements Callable<Integer> {
     out.println(plan.scale());
     plan.steps().forEach(step -> out.println("  " + step));
     out.println(outcome.trace());
-    Violation violation = outcome.violation();
+    ViolationException violation = outcome.violation();
     out.println(
         violation == null ? "seed " + plan.seed() + " holds" : told(plan, planted, violation));
     out.flush();
@@ -155,7 +155,8 @@ public final class Simulate implements Callable<Integer> {
             .map(Simulation.Outcome::violation)
             .filter(Objects::nonNull)
             .collect(
-                Collectors.groupingBy(Violation::invariant, TreeMap::new, Collectors.counting()));
+                Collectors.groupingBy(
+                    ViolationException::invariant, TreeMap::new, Collectors.counting()));
     if (planted == Bug.NONE) {
       run.violated()
           .forEach(outcome -> out.println(outcome.plan().seed() + " " + outcome.violation()));
@@ -174,7 +175,7 @@ public final class Simulate implements Callable<Integer> {
   /** Prints a violation, the fewest steps that cause it, and the command that replays them. */
   private void tell(Simulation.Outcome outcome, Bug planted) {
     Plan plan = outcome.plan();
-    Violation violation = outcome.violation();
+    ViolationException violation = outcome.violation();
     if (violation == null) {
       return;
     }
@@ -186,7 +187,7 @@ public final class Simulate implements Callable<Integer> {
     out.flush();
   }
 
-  private static String told(Plan plan, Bug planted, Violation violation) {
+  private static String told(Plan plan, Bug planted, ViolationException violation) {
     return "seed "
         + plan.seed()
         + (planted == Bug.NONE ? "" : " with " + planted.name())
@@ -247,7 +248,7 @@ public final class Simulate implements Callable<Integer> {
         seconds,
         outcome.simulatedMillis() / 1e3 / seconds,
         outcome.acknowledged());
-    Violation violation = outcome.violation();
+    ViolationException violation = outcome.violation();
     if (violation != null) {
       out.println(told(plan, planted, violation));
     }

@@ -46,7 +46,7 @@ final class Simulation {
    */
   record Outcome(
       Plan plan,
-      @Nullable Violation violation,
+      @Nullable ViolationException violation,
       long digest,
       String trace,
       long simulatedMillis,
@@ -72,10 +72,10 @@ final class Simulation {
     try (World world = new World(plan.scale(), plan.seed(), traceLines, bug)) {
       TracedLog.into(world.trace);
       Simulation simulation = new Simulation(plan, world, Invariants.all());
-      Violation violation = null;
+      ViolationException violation = null;
       try {
         simulation.run();
-      } catch (Violation e) {
+      } catch (ViolationException e) {
         violation = e;
         world.trace.add("VIOLATION", "{}", e.getMessage());
       }
@@ -138,7 +138,7 @@ final class Simulation {
       while (world.step(second * 1_000_000)) {
         world.failIfViolated();
         if (++steps > MOST_STEPS_A_SECOND) {
-          throw new Violation(
+          throw new ViolationException(
               "NobodySpins", "more than " + MOST_STEPS_A_SECOND + " steps in a second");
         }
       }

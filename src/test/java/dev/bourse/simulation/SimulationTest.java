@@ -49,12 +49,12 @@ class SimulationTest {
     Bug bug = StoreBug.REVISION_NOT_DEMANDED;
     Simulate.SeedRun run = Simulate.SeedRun.of(0, SEEDS, 1, bug, 1);
     Simulation.Outcome found = run.violated().get(0);
-    Violation violation = Objects.requireNonNull(found.violation());
+    ViolationException violation = Objects.requireNonNull(found.violation());
 
     Plan shrunk = Shrinker.shrink(found.plan(), bug, violation);
 
     assertTrue(shrunk.steps().size() < found.plan().steps().size(), shrunk::toString);
-    Violation again = Simulation.run(shrunk, bug, 0).violation();
+    ViolationException again = Simulation.run(shrunk, bug, 0).violation();
     assertTrue(again != null && again.invariant().equals(violation.invariant()), shrunk::toString);
   }
 

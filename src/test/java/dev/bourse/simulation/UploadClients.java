@@ -9,7 +9,7 @@ import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReplacePolicy;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
@@ -80,7 +80,7 @@ final class UploadClients {
     String id =
         core.members()
             .findId(organization, MEMBER)
-            .orElseThrow(() -> ApiError.notFound("member", MEMBER));
+            .orElseThrow(() -> ApiException.notFound("member", MEMBER));
     return new Publisher(organization, MEMBER, id, "member:" + MEMBER, null, false);
   }
 
@@ -229,7 +229,8 @@ final class UploadClients {
 
   private boolean fail(UploadAttempt attempt, String what) {
     world.fail(
-        new Violation("SessionsKeepTheirBytes", "the session of " + attempt.itemId + ' ' + what));
+        new ViolationException(
+            "SessionsKeepTheirBytes", "the session of " + attempt.itemId + ' ' + what));
     return false;
   }
 
@@ -300,7 +301,7 @@ final class UploadClients {
                         place.isBusy = false;
                         return;
                       }
-                      if (done.cause() instanceof ApiError e
+                      if (done.cause() instanceof ApiException e
                           && "sha-mismatch".equals(e.extras().get("reason"))
                           && !attempt.isDoomed
                           && !disk().hasLost()) {
@@ -314,7 +315,7 @@ final class UploadClients {
   private void missed(UploadAttempt attempt, @Nullable Throwable cause) {
     attempt.step++;
     boolean isOver =
-        cause instanceof ApiError e
+        cause instanceof ApiException e
             && e.code() != ErrorCode.OVERLOADED
             && e.code() != ErrorCode.STORAGE_FULL
             && !"object-missing".equals(e.extras().get("reason"));

@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
 import dev.bourse.checkpoint.ContentService;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.util.SortedSet;
@@ -58,20 +58,21 @@ final class UploadReaders {
             : opened.content().revision() > due.revision() && place.contents.containsKey(sha256);
     if (!isDue) {
       world.fail(
-          new Violation(
+          new ViolationException(
               "ReadersGetWhatWasPublished",
               due + " was acknowledged, and read is " + opened.content() + " with " + sha256));
     }
   }
 
   private void notRead(UploadPlace place, UploadPlace.Acknowledged due, Throwable cause) {
-    if (cause instanceof ApiError e
+    if (cause instanceof ApiException e
         && (e.code() == ErrorCode.CONFLICT || e.code() == ErrorCode.GONE)
         && due.equals(place.acknowledged)
         && !place.isDeletionInDoubt
         && !world.access.retirements().containsKey(place.organization)) {
       world.fail(
-          new Violation("ReadersGetWhatWasPublished", due + " was acknowledged; read: " + cause));
+          new ViolationException(
+              "ReadersGetWhatWasPublished", due + " was acknowledged; read: " + cause));
     }
   }
 

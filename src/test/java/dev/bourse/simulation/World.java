@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
@@ -49,7 +49,7 @@ final class World implements AutoCloseable {
   private final Path data;
   private final long beginMillis;
   private final List<Slot> slots = new ArrayList<>();
-  private @Nullable Violation violation;
+  private @Nullable ViolationException violation;
   private boolean isHealed;
   private Runnable afterSetBack = () -> {};
 
@@ -173,7 +173,9 @@ final class World implements AutoCloseable {
             seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
     boolean[] isSeeded = new boolean[1];
     BareProcess.Platform platform =
-        platform(seeding, () -> Future.failedFuture(new BlobGone("a seeding process has no disk")));
+        platform(
+            seeding,
+            () -> Future.failedFuture(new BlobNotFoundException("a seeding process has no disk")));
     seeding.doNow(
         () ->
             BareProcess.seed(platform, link, scale.worldFile(machines.areReimaged))
@@ -271,13 +273,13 @@ final class World implements AutoCloseable {
   private void unhandled(Replica process, Throwable cause) {
     process.trace("fails unheard: {}", cause);
     if (violation == null) {
-      violation = new Violation("NothingFailsUnheard", process.name() + ": " + cause);
+      violation = new ViolationException("NothingFailsUnheard", process.name() + ": " + cause);
       violation.initCause(cause);
     }
   }
 
   /** Ends the simulation with a violation, found where nothing can be thrown. */
-  void fail(Violation found) {
+  void fail(ViolationException found) {
     if (violation == null) {
       violation = found;
     }

@@ -9,7 +9,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -83,7 +83,7 @@ class SshKeyServiceTest extends ExchangeFixture {
         new Principal(
             new Organization("acme", "Acme", "standard"), actor, "revoked", Set.of(), null, null);
 
-    fails(ApiError.class, keys.addSshKey(gone, "acme", "a", newLine(), null, List.of()));
+    fails(ApiException.class, keys.addSshKey(gone, "acme", "a", newLine(), null, List.of()));
     assertEquals(List.of(0L), audits("vm_key_add"));
   }
 
@@ -97,7 +97,7 @@ class SshKeyServiceTest extends ExchangeFixture {
             .compose(v -> keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));
 
     assertEquals(key.keyId(), await(first).keyId());
-    assertEquals(ErrorCode.NOT_FOUND, fails(ApiError.class, second).code());
+    assertEquals(ErrorCode.NOT_FOUND, fails(ApiException.class, second).code());
     assertEquals(List.of(1L), audits("vm_key_revoke"));
   }
 
@@ -158,7 +158,7 @@ class SshKeyServiceTest extends ExchangeFixture {
         () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()).await());
   }
 
-  private ApiError refusedFor(String cluster) {
+  private ApiException refusedFor(String cluster) {
     return Sample.refused(
         ErrorCode.NOT_FOUND,
         () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()).await());

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -114,7 +114,7 @@ class SshPublicKeyTest {
             ED25519 + "\n-----BEGIN EC PRIVATE KEY-----\n" + secret,
             "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU" + secret,
             "PuTTY-User-Key-File-3: ssh-ed25519\n" + secret)) {
-      ApiError error = refuses("private key", text);
+      ApiException error = refuses("private key", text);
       assertTrue(error.detail().contains("replace it"), error.detail());
       assertFalse(error.detail().contains(secret), error.detail());
     }
@@ -122,7 +122,7 @@ class SshPublicKeyTest {
 
   @Test
   void textThatIsNoKeyIsNotRepeated() {
-    ApiError error = refuses("before its key type", "MC4CAQAwBQYDK2VwBCIEIA");
+    ApiException error = refuses("before its key type", "MC4CAQAwBQYDK2VwBCIEIA");
     assertFalse(error.detail().contains("MC4C"), error.detail());
   }
 
@@ -163,7 +163,7 @@ class SshPublicKeyTest {
     byte[] blob = Base64.getDecoder().decode(ED25519.split(" ", -1)[1]);
     for (int length = 0; length < blob.length; length++) {
       String cut = Base64.getEncoder().encodeToString(Arrays.copyOf(blob, length));
-      assertThrows(ApiError.class, () -> SshPublicKey.parse("ssh-ed25519 " + cut));
+      assertThrows(ApiException.class, () -> SshPublicKey.parse("ssh-ed25519 " + cut));
     }
   }
 
@@ -228,8 +228,8 @@ class SshPublicKeyTest {
     }
   }
 
-  private static ApiError refuses(String why, String line) {
-    ApiError error = assertThrows(ApiError.class, () -> SshPublicKey.parse(line));
+  private static ApiException refuses(String why, String line) {
+    ApiException error = assertThrows(ApiException.class, () -> SshPublicKey.parse(line));
     assertEquals(ErrorCode.BAD_REQUEST, error.code());
     assertTrue(error.detail().startsWith("public_key: "), error.detail());
     assertTrue(error.detail().contains(why), error.detail());

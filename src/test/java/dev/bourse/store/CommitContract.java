@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** The contract of {@link Database} for commits. */
 public abstract class CommitContract {
   /** The meaning of the statements' demands. */
-  public static final class RevisionPassed extends RuntimeException {}
+  public static final class StaleRevisionException extends RuntimeException {}
 
   public static final String INSERT_ACCOUNT =
       "INSERT INTO account (name, revision, balance) VALUES (?, 0, ?)";
@@ -85,7 +85,7 @@ public abstract class CommitContract {
   }
 
   public static Statement setBalance(String name, long revision, long balance) {
-    return Statement.guarded(RevisionPassed::new, SET_BALANCE, balance, name, revision);
+    return Statement.guarded(StaleRevisionException::new, SET_BALANCE, balance, name, revision);
   }
 
   protected List<String> accounts() throws Exception {
@@ -140,7 +140,7 @@ public abstract class CommitContract {
 
   @Test
   protected void aCommitFailsWithTheRefusalOfItsFailedGuard() throws Exception {
-    RuntimeException refusal = new RevisionPassed();
+    RuntimeException refusal = new StaleRevisionException();
     assertSame(
         refusal,
         failureOf(
@@ -153,10 +153,16 @@ public abstract class CommitContract {
     await(database.commit(List.of(note(1, "n"), note(2, "n"), note(3, "n"))));
     String sql = "UPDATE note SET text = ? WHERE text = ?";
     assertInstanceOf(
-        RevisionPassed.class,
-        failureOf(database.commit(List.of(Statement.guarded(RevisionPassed::new, sql, "m", "n")))));
-    await(database.commit(List.of(Statement.of(sql, "m", "n").demanding(3, RevisionPassed::new))));
-    await(database.commit(List.of(Statement.of(sql, "x", "n").demanding(0, RevisionPassed::new))));
+        StaleRevisionException.class,
+        failureOf(
+            database.commit(
+                List.of(Statement.guarded(StaleRevisionException::new, sql, "m", "n")))));
+    await(
+        database.commit(
+            List.of(Statement.of(sql, "m", "n").demanding(3, StaleRevisionException::new))));
+    await(
+        database.commit(
+            List.of(Statement.of(sql, "x", "n").demanding(0, StaleRevisionException::new))));
   }
 
   @Test
@@ -164,7 +170,7 @@ public abstract class CommitContract {
     await(database.commit(List.of(note(1, "old"))));
     Throwable failure =
         failureOf(database.commit(List.of(account("a", 1L), note(2, "new"), note(1, "again"))));
-    assertFalse(failure instanceof StoreUnavailable, () -> "not " + failure);
+    assertFalse(failure instanceof StoreUnavailableException, () -> "not " + failure);
     assertEquals(List.of(), accounts());
     assertEquals(1, notes());
   }
@@ -188,7 +194,7 @@ public abstract class CommitContract {
     for (int i = 0; i < 300; i++) {
       Throwable failure = all.get(i).cause();
       if (i % 5 == 1 || i % 5 == 2) {
-        assertInstanceOf(RevisionPassed.class, failure, "commit " + i);
+        assertInstanceOf(StaleRevisionException.class, failure, "commit " + i);
       } else if (i % 5 == 3) {
         assertNotNull(failure, "commit " + i);
       } else {
@@ -207,7 +213,7 @@ public abstract class CommitContract {
         database.commit(List.of(setBalance("a", 0, 99), note(1, "n"), setBalance("a", 0, 98)));
     Future<Void> last = database.commit(List.of(setBalance("a", 0, 1)));
     await(first);
-    assertInstanceOf(RevisionPassed.class, failureOf(spoiled));
+    assertInstanceOf(StaleRevisionException.class, failureOf(spoiled));
     await(last);
     assertEquals(List.of("a r1 1"), accounts());
     assertEquals(0, notes());
@@ -273,7 +279,7 @@ public abstract class CommitContract {
     for (int i = 0; i < 100; i++) {
       assertEquals(i % 4 == 0, all.get(i).succeeded(), "commit " + i + ": " + all.get(i).cause());
       if (i % 4 > 1) {
-        assertInstanceOf(RevisionPassed.class, all.get(i).cause(), "commit " + i);
+        assertInstanceOf(StaleRevisionException.class, all.get(i).cause(), "commit " + i);
       }
     }
     assertEquals(25, accounts().size());
@@ -326,7 +332,7 @@ public abstract class CommitContract {
       assertTrue(
           racers.stream()
               .filter(Future::failed)
-              .allMatch(lost -> lost.cause() instanceof RevisionPassed));
+              .allMatch(lost -> lost.cause() instanceof StaleRevisionException));
     }
     assertTrue(accounts().get(0).startsWith("a r50 "));
   }

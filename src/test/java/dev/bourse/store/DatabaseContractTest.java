@@ -52,7 +52,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     Throwable failure =
         failureOf(
             database.read("SELECT nothing FROM nowhere", List.of(), row -> row.text("nothing")));
-    assertFalse(failure instanceof StoreUnavailable, () -> "not " + failure);
+    assertFalse(failure instanceof StoreUnavailableException, () -> "not " + failure);
     assertEquals(0, notes());
   }
 
@@ -150,7 +150,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     do {
       all.add(database.commit(List.of(note(all.size(), "n"), note(-1L - all.size(), "n"))));
     } while (all.get(all.size() - 1).cause() == null && System.nanoTime() < deadline);
-    assertInstanceOf(StoreUnavailable.class, all.get(all.size() - 1).cause());
+    assertInstanceOf(StoreUnavailableException.class, all.get(all.size() - 1).cause());
     await(Future.join(all).otherwiseEmpty());
     assertEquals(2 * all.stream().filter(Future::succeeded).count(), notes());
   }
@@ -165,7 +165,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     do {
       all.add(database.read("SELECT id FROM note", List.of(), row -> row.integer("id")));
     } while (all.get(all.size() - 1).cause() == null && System.nanoTime() < deadline);
-    assertInstanceOf(StoreUnavailable.class, all.get(all.size() - 1).cause());
+    assertInstanceOf(StoreUnavailableException.class, all.get(all.size() - 1).cause());
     await(Future.join(all).otherwiseEmpty());
     assertEquals(1, notes());
   }
@@ -234,9 +234,10 @@ public abstract class DatabaseContractTest extends CommitContract {
   @Test
   protected void afterCloseCommitsAndReadsFail() throws Exception {
     await(database.close());
-    assertInstanceOf(StoreUnavailable.class, failureOf(database.commit(List.of(note(1, "n")))));
     assertInstanceOf(
-        StoreUnavailable.class,
+        StoreUnavailableException.class, failureOf(database.commit(List.of(note(1, "n")))));
+    assertInstanceOf(
+        StoreUnavailableException.class,
         failureOf(database.read("SELECT 1 AS one", List.of(), row -> row.integer("one"))));
     await(database.close());
   }
@@ -263,6 +264,8 @@ public abstract class DatabaseContractTest extends CommitContract {
       thread.join();
     }
     await(Future.join(all).otherwiseEmpty());
-    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
+    assertTrue(
+        all.stream()
+            .allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailableException));
   }
 }

@@ -3,7 +3,7 @@ package dev.bourse.testing;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
@@ -122,7 +122,7 @@ final class PostgresReplay {
     int waitingStatements = 0;
     for (StatementRecord.Commit commit : record.commits()) {
       Throwable refusal = commit.outcome().cause();
-      if (refusal instanceof StoreUnavailable away) {
+      if (refusal instanceof StoreUnavailableException away) {
         if (away.mayBeStored()) {
           throw new AssertionError("whether a commit is stored is not known", away);
         }

@@ -3,7 +3,7 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -69,7 +69,7 @@ class PostgresReplayTest {
     store.commit(
         List.of(
             Statement.guarded(
-                () -> ApiError.of(ErrorCode.NOT_FOUND, "no org"),
+                () -> ApiException.of(ErrorCode.NOT_FOUND, "no org"),
                 "UPDATE org SET display = ? WHERE org_id = ?",
                 "x",
                 "nobody")));
@@ -85,7 +85,7 @@ class PostgresReplayTest {
   void aGuardWithAnotherCountIsADifference() throws Exception {
     commit(
         Statement.guarded(
-            () -> ApiError.of(ErrorCode.NOT_FOUND, "no org"),
+            () -> ApiException.of(ErrorCode.NOT_FOUND, "no org"),
             "UPDATE org SET display = ? WHERE org_id LIKE ?",
             "Acme",
             "ACME"));

@@ -171,7 +171,7 @@ class TrailStreamApiTest {
         proof.end("body" + i, lines.size());
       }
       return proof.chains();
-    } catch (TrailProof.Unsound e) {
+    } catch (TrailProof.UnsoundTrailException e) {
       throw new AssertionError(e);
     }
   }

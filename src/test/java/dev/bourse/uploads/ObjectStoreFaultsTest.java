@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.ByteSource;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.blob.s3.S3Config;
 import dev.bourse.checkpoint.Checkpoint;
@@ -19,7 +19,7 @@ import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.SetFile;
 import dev.bourse.checkpoint.SetFixture;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
@@ -27,7 +27,7 @@ import dev.bourse.faults.UntoldEnds;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -97,7 +97,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     S3Blobs store =
         await(
             S3Blobs.open(
-                new S3Blobs.Ground(
+                new S3Blobs.Environment(
                     vertx,
                     rows,
                     folder.resolve("spools-" + stores.size()),
@@ -139,7 +139,7 @@ class ObjectStoreFaultsTest extends SetFixture {
   }
 
   private static ErrorCode refusal(Future<?> future) {
-    return fails(ApiError.class, future).code();
+    return fails(ApiException.class, future).code();
   }
 
   /** Asserts that the trail has one publication, and the store has no surplus objects. */
@@ -165,7 +165,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     CheckpointService.Announced file = announceFile(process);
     assertEquals(100_000, await(send(process, file, 0, 100_000)).stored());
     fail("PUT .*/pieces/.*", Fault.INTERNAL_ERROR);
-    fails(StorageFault.class, send(process, file, 100_000, 300_000));
+    fails(StorageFaultException.class, send(process, file, 100_000, 300_000));
     assertEquals(100_000, told(process, file));
     // A request that would leave a gap gets the same answer.
     assertEquals(100_000, await(send(process, file, 350_000, FIRST.length)).stored());
@@ -185,8 +185,8 @@ class ObjectStoreFaultsTest extends SetFixture {
     CheckpointService.Announced file = announceFile(process);
     await(send(process, file, 0, 300_000));
     fail(WHOLE, Fault.INTERNAL_ERROR);
-    fails(StorageFault.class, send(process, file, 300_000, FIRST.length));
-    fails(StorageFault.class, commitFile(process, file));
+    fails(StorageFaultException.class, send(process, file, 300_000, FIRST.length));
+    fails(StorageFaultException.class, commitFile(process, file));
     faults.thaw();
     Checkpoint item = await(commitFile(process, file)).item();
     isPublishedOnce(item, FIRST, 1);
@@ -199,12 +199,12 @@ class ObjectStoreFaultsTest extends SetFixture {
     CheckpointService.AnnouncedSet set = await(announce(process, "set", FIRST, SECOND));
     assertTrue(await(put(process, set, 1, SECOND)).isComplete());
     fail(WHOLE, Fault.INTERNAL_ERROR);
-    fails(StorageFault.class, put(process, set, 0, FIRST));
+    fails(StorageFaultException.class, put(process, set, 0, FIRST));
     assertEquals(ErrorCode.CONFLICT, refusal(commit(process, set)));
     faults.thaw();
     assertTrue(await(ask(process, set, 0)).isComplete(), "it is not sent again");
     fail(WHOLE, Fault.INTERNAL_ERROR);
-    fails(StorageFault.class, commit(process, set));
+    fails(StorageFaultException.class, commit(process, set));
     faults.thaw();
     Checkpoint item = await(commit(process, set)).item();
     isPublishedOnce(item, SetFile.manifest(files(FIRST, SECOND)), 3);
@@ -216,7 +216,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     Services process = another(SOON_MILLIS);
     CheckpointService.AnnouncedSet set = await(announce(process, "set", FIRST));
     fail(WHOLE, Fault.FROZEN);
-    ApiError late = fails(ApiError.class, put(process, set, 0, FIRST));
+    ApiException late = fails(ApiException.class, put(process, set, 0, FIRST));
     assertEquals(ErrorCode.OVERLOADED, late.code());
     assertTrue(late.extras().containsKey("retry_after_s"));
     assertEquals(
@@ -364,7 +364,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     Services second = untroubled();
     CheckpointService.Announced file = sendToBoth(first, second);
     freezeInCommit(first, file);
-    fails(UploadBusy.class, commitFile(second, file));
+    fails(UploadBusyException.class, commitFile(second, file));
     assertEquals(FIRST.length, told(second, file));
     faults.thaw();
     // Although its client has disconnected.
@@ -380,7 +380,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     CheckpointService.Announced file = sendToBoth(first, second);
     freezeInCommit(first, file);
     isFrozen.set(true);
-    fails(UploadBusy.class, commitFile(second, file));
+    fails(UploadBusyException.class, commitFile(second, file));
     clock.advance(LEFT_MILLIS);
     Checkpoint item = await(commitFile(second, file)).item();
     faults.thaw();
@@ -399,11 +399,11 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(ErrorCode.OVERLOADED, refusal(commit.get()));
     faults.awaitFrozen(1);
     faults.thaw();
-    List<ApiError> told = new ArrayList<>();
+    List<ApiException> told = new ArrayList<>();
     eventually(
         "the client gets the answer",
         () -> {
-          told.add(fails(ApiError.class, commit.get()));
+          told.add(fails(ApiException.class, commit.get()));
           return told.get(told.size() - 1).code() == ErrorCode.CONFLICT;
         });
     assertTrue(String.valueOf(told.get(told.size() - 1).getMessage()).contains("have SHA-256"));
@@ -434,7 +434,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     Future<ResumableUploads.Progress> late = put(second, set, 0, FIRST, 0, 100_000);
     assertTrue(await(put(first, set, 0, FIRST)).isComplete());
     told.complete();
-    fails(BlobGone.class, late);
+    fails(BlobNotFoundException.class, late);
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
     assertTrue(await(ask(second, set, 0)).isComplete());
   }
@@ -450,8 +450,8 @@ class ObjectStoreFaultsTest extends SetFixture {
     Future<ResumableUploads.Progress> late = send(second, file, 0, 100_000);
     eventually("it has opened the upload, and looks", isLooking::get);
     assertEquals(200_000, await(send(first, file, 0, 200_000)).stored());
-    looked.fail(new StoreUnavailable("the database is away", null));
-    fails(StoreUnavailable.class, late);
+    looked.fail(new StoreUnavailableException("the database is away", null));
+    fails(StoreUnavailableException.class, late);
     assertEquals(200_000, told(first, file));
     await(send(first, file, 200_000, FIRST.length));
     isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);

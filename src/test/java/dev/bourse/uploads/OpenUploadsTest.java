@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import dev.bourse.checkpoint.CheckpointFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ class OpenUploadsTest extends CheckpointFixture {
     await(open.close(first));
     OpenUploads.Opened second = await(open.take("u", "a.bin"));
     open.giveBack(first);
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, open.take("u", "a.bin")).code());
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, open.take("u", "a.bin")).code());
     open.giveBack(second);
     assertEquals(second, await(open.take("u", "a.bin")));
   }

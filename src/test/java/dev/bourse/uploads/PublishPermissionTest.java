@@ -9,7 +9,7 @@ import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -179,9 +179,9 @@ class PublishPermissionTest extends UploadFixture {
         new Publisher(
             alice.orgId(), alice.creator(), alice.creatorId(), alice.actor(), null, false);
     String id = announced.item().id();
-    ApiError refusal =
+    ApiException refusal =
         fails(
-            ApiError.class,
+            ApiException.class,
             services.sessions.commit(restricted, id, BYTES.length, Optional.empty()));
     assertEquals(ErrorCode.FORBIDDEN, refusal.code());
     assertEquals("public-restricted", refusal.extras().get("reason"));

@@ -10,7 +10,7 @@ import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import java.util.Optional;
@@ -40,7 +40,7 @@ public abstract class UploadFixture extends CheckpointFixture {
   }
 
   public static void gone(Future<?> future) {
-    assertEquals(ErrorCode.GONE, fails(ApiError.class, future).code());
+    assertEquals(ErrorCode.GONE, fails(ApiException.class, future).code());
   }
 
   public CheckpointService.Announced announce(boolean resumable) throws Exception {
@@ -83,7 +83,7 @@ public abstract class UploadFixture extends CheckpointFixture {
   }
 
   public static void conflict(String reason, Future<?> future) {
-    ApiError error = fails(ApiError.class, future);
+    ApiException error = fails(ApiException.class, future);
     assertEquals(ErrorCode.CONFLICT, error.code(), error.detail());
     assertEquals(reason, error.extras().get("reason"));
   }

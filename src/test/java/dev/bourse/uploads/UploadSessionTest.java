@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.checkpoint.CheckpointSamples;
 import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.io.IOException;
 import java.util.Optional;
@@ -98,7 +98,7 @@ class UploadSessionTest extends UploadFixture {
     CheckpointService.Announced announced = announce(true);
     put(announced, 0, BYTES.length);
     clock.advance(CONFIG.sessionMillis());
-    assertEquals(ErrorCode.UPLOAD_TIMEOUT, fails(ApiError.class, commit(announced)).code());
+    assertEquals(ErrorCode.UPLOAD_TIMEOUT, fails(ApiException.class, commit(announced)).code());
     gone(
         process()
             .sessions

@@ -10,7 +10,7 @@ import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReplacePolicy;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.secrets.SecretSamples;
 import io.vertx.core.Future;
@@ -79,12 +79,12 @@ class UploadTest extends UploadFixture {
     String id = announce(false).item().id();
     assertEquals(
         ErrorCode.OVERLOADED,
-        fails(ApiError.class, process().direct.put(member("alice"), id, source(BYTES))).code());
+        fails(ApiException.class, process().direct.put(member("alice"), id, source(BYTES))).code());
     CheckpointService.Announced session = announce("b.bin", BYTES, true);
     assertEquals(
         ErrorCode.OVERLOADED,
         fails(
-                ApiError.class,
+                ApiException.class,
                 process().sessions.put(session.session(), Optional.empty(), source(BYTES)))
             .code());
     assertEquals(0, ask(session).stored(), "asking takes no place");
@@ -160,7 +160,7 @@ class UploadTest extends UploadFixture {
           resumable
               ? process().sessions.put(announced.session(), Optional.empty(), source(text))
               : process().direct.put(member("alice"), announced.item().id(), source(text));
-      ApiError error = fails(ApiError.class, sent);
+      ApiException error = fails(ApiException.class, sent);
       assertEquals(ErrorCode.SECRET_DETECTED, error.code(), error.detail());
       assertEquals("private-key", error.extras().get("rule"));
       assertEquals(600_000L, error.extras().get("offset"));

@@ -11,7 +11,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.nodes.Machine;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -105,9 +105,9 @@ class SeedingTest extends StoreFixture {
     seed(world(pool("p", 2), "{name: s1, pool: p, posture: static, held_nodes: 2}"));
     List<Long> before = counts();
 
-    StoreRefused refused =
+    StoreRefusedException refused =
         fails(
-            StoreRefused.class,
+            StoreRefusedException.class,
             prepared(world(pool("p", 2), "{name: s2, pool: p, posture: static, held_nodes: 1}")));
 
     assertTrue(String.valueOf(refused.getMessage()).contains("s2"), refused.getMessage());
@@ -119,9 +119,9 @@ class SeedingTest extends StoreFixture {
     seed(machines("{id: m1, public_ip: 192.0.2.1, host_key: '" + KEY + "'}"));
     List<Long> before = counts();
 
-    StoreRefused refused =
+    StoreRefusedException refused =
         fails(
-            StoreRefused.class,
+            StoreRefusedException.class,
             prepared(
                 machines(
                     "{id: m2, public_ip: 192.0.2.1, host_key: '"

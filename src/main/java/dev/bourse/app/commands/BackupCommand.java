@@ -4,7 +4,7 @@ import dev.bourse.app.Config;
 import dev.bourse.app.ProgramVersion;
 import dev.bourse.app.StoreOpening;
 import dev.bourse.backup.Backup;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -63,7 +63,7 @@ final class BackupCommand implements Callable<Integer> {
   public Integer call() throws IOException, Config.InvalidConfigException {
     Config config = settings.read(Map.of());
     if (config.postgres().isPresent()) {
-      throw new StoreRefused(
+      throw new StoreRefusedException(
           """
           the rows are in PostgreSQL, which backs itself up: archive its log (archive_mode = on) \
           and take pg_basebackup, to go back to any moment, or take pg_dump; then copy \
@@ -73,7 +73,7 @@ final class BackupCommand implements Callable<Integer> {
     }
     if (!isWithoutObjects
         && config.blobStores().stream().anyMatch(store -> !store.equals(Config.LOCAL_BLOBS))) {
-      throw new StoreRefused(
+      throw new StoreRefusedException(
           """
           published bytes are in an object store, which no backup has: have it keep versions, or \
           copy the bucket by its own means, after the rows; give --without-objects to back up \

@@ -7,9 +7,9 @@ import dev.bourse.doctor.Checkup;
 import dev.bourse.doctor.Finding;
 import dev.bourse.doctor.Finding.Verdict;
 import dev.bourse.doctor.Notes;
-import dev.bourse.store.StoreInUse;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreInUseException;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.transfer.WholeStore;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -115,9 +115,9 @@ final class DoctorCommand implements Callable<Integer> {
     }
     try {
       print(examine());
-    } catch (StoreRefused | StoreUnavailable | IOException e) {
+    } catch (StoreRefusedException | StoreUnavailableException | IOException e) {
       Notes notes = new Notes();
-      if (e instanceof StoreInUse) {
+      if (e instanceof StoreInUseException) {
         notes.skip(e.getMessage() + "; stop the service to have all of it read, or give --quick");
       } else {
         notes.fault(FailureText.of(e), "");
@@ -157,7 +157,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   private Finding examine() throws IOException, Config.InvalidConfigException {
     try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
-      WholeStore.Examination found = store.examine();
+      WholeStore.StoreExamination found = store.examine();
       Notes notes = new Notes();
       found.seen().forEach(notes::see);
       found.faults().forEach(fault -> notes.corrupt(fault, RESTORE));

@@ -2,7 +2,7 @@ package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
 import dev.bourse.keyring.SecretExamination;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import dev.bourse.store.transfer.ExportLoader;
 import dev.bourse.store.transfer.ExportReader;
 import dev.bourse.store.transfer.StoredTable;
@@ -63,7 +63,7 @@ final class ImportCommand implements Callable<Integer> {
       if (!stored.equals(sums)) {
         List<TableSum> differing = new ArrayList<>(stored);
         differing.removeAll(sums);
-        throw StoreRefused.of(
+        throw StoreRefusedException.of(
             "%s does not hold what %s does: %s; do not serve from it",
             store.place(), file, differing);
       }

@@ -1,13 +1,13 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
-import dev.bourse.blob.s3.S3Unusable;
+import dev.bourse.blob.s3.S3UnusableException;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.FailureText;
 import dev.bourse.remote.SharedHttpClient;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
-import dev.bourse.store.transfer.ExportFault;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
+import dev.bourse.store.transfer.InvalidExportException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -74,11 +74,11 @@ public final class Main {
   /** Whether a failure comes from the environment, so that its message is sufficient. */
   public static boolean isExpected(Throwable failure) {
     return failure instanceof Config.InvalidConfigException
-        || failure instanceof ExportFault
+        || failure instanceof InvalidExportException
         || failure instanceof IOException
         || failure instanceof UncheckedIOException
-        || failure instanceof S3Unusable
-        || failure instanceof StoreRefused
-        || failure instanceof StoreUnavailable;
+        || failure instanceof S3UnusableException
+        || failure instanceof StoreRefusedException
+        || failure instanceof StoreUnavailableException;
   }
 }

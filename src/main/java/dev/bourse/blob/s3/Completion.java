@@ -1,8 +1,8 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.BlobGone;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.BlobNotFoundException;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -54,17 +54,18 @@ final class Completion {
   /**
    * Completes the object of an upload whose row is in state {@link S3Rows.State#COMPLETING}, or
    * finds that it is complete. If the parts no longer exist, deletes the upload and fails with
-   * {@link PartsLost}.
+   * {@link PartsLostException}.
    */
-  Future<Void> complete(S3Rows.Upload upload) {
+  Future<Void> complete(S3Rows.UploadRow upload) {
     return rows.parts(upload.id())
         .compose(parts -> attempt(upload, parts, TRIES, firstPauseMillis))
         .compose(whole -> rows.recordCompleted(upload))
-        .recover(e -> e instanceof PartsLost ? discard(upload, e) : Future.failedFuture(e));
+        .recover(
+            e -> e instanceof PartsLostException ? discard(upload, e) : Future.failedFuture(e));
   }
 
   private Future<Void> attempt(
-      S3Rows.Upload upload, List<S3Rows.Part> parts, int left, long pauseMillis) {
+      S3Rows.UploadRow upload, List<S3Rows.Part> parts, int left, long pauseMillis) {
     long begun = System.nanoTime();
     return workers
         .<Void>longCall(
@@ -76,7 +77,7 @@ final class Completion {
             e ->
                 left > 1
                         && System.nanoTime() - begun < LONG_NANOS
-                        && (e instanceof StorageFault || e instanceof PartsLost)
+                        && (e instanceof StorageFaultException || e instanceof PartsLostException)
                     ? pause(pauseMillis)
                         .compose(later -> attempt(upload, parts, left - 1, 2 * pauseMillis))
                     : Future.failedFuture(e));
@@ -86,18 +87,18 @@ final class Completion {
     return vertx.timer(millis).mapEmpty();
   }
 
-  private void completeOrFind(S3Rows.Upload upload, List<S3Rows.Part> parts) {
+  private void completeOrFind(S3Rows.UploadRow upload, List<S3Rows.Part> parts) {
     String object = String.valueOf(upload.object());
     try {
       calls.complete(object, String.valueOf(upload.multipart()), parts);
-    } catch (BlobGone e) {
+    } catch (BlobNotFoundException e) {
       // An earlier completion with a lost answer leaves the object and no multipart upload.
       OptionalLong length = calls.length(object);
       if (length.isEmpty()) {
-        throw new PartsLost("neither the parts nor the object of upload " + upload.id());
+        throw new PartsLostException("neither the parts nor the object of upload " + upload.id());
       }
       if (length.getAsLong() != upload.bytes()) {
-        throw new PartsLost(
+        throw new PartsLostException(
             "%s has %s bytes, not %s".formatted(object, length.getAsLong(), upload.bytes()));
       }
     }
@@ -107,7 +108,7 @@ final class Completion {
    * Only after the last attempt, because an upload looks as if it had no parts while a completion
    * is in progress.
    */
-  private Future<Void> discard(S3Rows.Upload upload, Throwable lost) {
+  private Future<Void> discard(S3Rows.UploadRow upload, Throwable lost) {
     return rows.abort(
             upload, List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
         .compose(noted -> delete(upload))
@@ -124,11 +125,14 @@ final class Completion {
   }
 
   /** Does the same if the row still is of this upload. A later upload of the same name stays. */
-  Future<Void> abandon(S3Rows.Upload upload) {
+  Future<Void> abandon(S3Rows.UploadRow upload) {
     return (upload.state() == S3Rows.State.COMPLETING
             ? complete(upload)
                 .recover(
-                    e -> e instanceof PartsLost ? Future.succeededFuture() : Future.failedFuture(e))
+                    e ->
+                        e instanceof PartsLostException
+                            ? Future.succeededFuture()
+                            : Future.failedFuture(e))
             : Future.<Void>succeededFuture())
         .compose(
             known ->
@@ -138,7 +142,7 @@ final class Completion {
         .compose(noted -> delete(upload));
   }
 
-  private Future<Void> delete(S3Rows.Upload aborted) {
+  private Future<Void> delete(S3Rows.UploadRow aborted) {
     String id = aborted.id();
     return rows.find(id)
         .map(found -> found.filter(aborted::isSame))
@@ -147,9 +151,10 @@ final class Completion {
               if (found.isEmpty()) {
                 return Future.succeededFuture();
               }
-              S3Rows.Upload upload = found.get();
+              S3Rows.UploadRow upload = found.get();
               if (upload.state() != S3Rows.State.ABORTING) {
-                return Future.failedFuture(new UploadBusy("upload " + id + " is being completed"));
+                return Future.failedFuture(
+                    new UploadBusyException("upload " + id + " is being completed"));
               }
               return rows.keptPieces(upload)
                   .compose(this::deleteAll)
@@ -182,7 +187,7 @@ final class Completion {
         .compose(deleted -> rows.forget(piece));
   }
 
-  private void deleteObjects(S3Rows.Upload upload) {
+  private void deleteObjects(S3Rows.UploadRow upload) {
     String object = upload.object();
     if (object == null) {
       return;
@@ -199,7 +204,7 @@ final class Completion {
    * later. A commit that failed for another reason may have been applied, so its objects stay.
    */
   void undo(Throwable failure, Runnable deletion) {
-    if (!(failure instanceof UploadBusy)) {
+    if (!(failure instanceof UploadBusyException)) {
       return;
     }
     workers

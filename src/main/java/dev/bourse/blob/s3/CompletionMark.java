@@ -28,7 +28,7 @@ final class CompletionMark {
   }
 
   /** Runs the completion of an upload and marks its row if that takes long. */
-  <T> Future<T> during(S3Rows.Upload upload, Supplier<Future<T>> work) {
+  <T> Future<T> during(S3Rows.UploadRow upload, Supplier<Future<T>> work) {
     MarkRenewal renewal = new MarkRenewal(upload);
     long timer = vertx.setPeriodic(PERIOD_MILLIS, tick -> renewal.renew());
     return Future.succeededFuture()
@@ -41,14 +41,14 @@ final class CompletionMark {
   }
 
   private final class MarkRenewal {
-    private final S3Rows.Upload upload;
+    private final S3Rows.UploadRow upload;
 
     // Guarded by this object.
     private Future<Void> lastWrite = Future.succeededFuture();
     private boolean isMarked;
     private boolean isEnded;
 
-    MarkRenewal(S3Rows.Upload upload) {
+    MarkRenewal(S3Rows.UploadRow upload) {
       this.upload = upload;
     }
 

@@ -32,7 +32,7 @@ final class EarlyPart {
   private static final long PATIENCE_MILLIS = 4_000;
 
   /** The patience for bytes that are all present already. */
-  static final Patience UNLIMITED = () -> Long.MAX_VALUE;
+  static final ReadDeadline UNLIMITED = () -> Long.MAX_VALUE;
 
   private final Spool spool;
   private final long begunNanos = System.nanoTime();
@@ -44,7 +44,7 @@ final class EarlyPart {
   }
 
   /** How long to wait for bytes that have not arrived. At 0 the reader stops. */
-  interface Patience {
+  interface ReadDeadline {
     long millisLeft();
   }
 

@@ -2,7 +2,7 @@ package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -83,7 +83,7 @@ final class InspectorReplay {
       hasMore = replayed < all;
       return !hasMore;
     } catch (IOException e) {
-      throw new StorageFault("cannot read " + object, e);
+      throw new StorageFaultException("cannot read " + object, e);
     } finally {
       if (!hasMore) {
         stop();

@@ -1,7 +1,7 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageBusyException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -31,7 +31,7 @@ final class OpenReadings {
       throw S3Blobs.closedStore();
     }
     if (open.size() >= context.config().openBlobs()) {
-      throw new StorageBusy(open.size() + " blobs are being read, which is the limit");
+      throw new StorageBusyException(open.size() + " blobs are being read, which is the limit");
     }
     S3Reading reading =
         new S3Reading(blob, context.calls(), context.workers(), aheadPlaces, this::forget);

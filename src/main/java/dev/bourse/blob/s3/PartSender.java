@@ -18,7 +18,7 @@ final class PartSender {
    * Starts early from the second part on, because the first part may turn out to be the whole
    * upload.
    */
-  void beginEarly(S3Rows.Upload row, int number) {
+  void beginEarly(S3Rows.UploadRow row, int number) {
     if (early == null && row.multipart() != null && context.calls().tagsAreDigests()) {
       early =
           EarlyPart.begin(
@@ -30,7 +30,7 @@ final class PartSender {
   }
 
   /** Sends the spool as a part of a multipart upload and returns the store's tag of it. */
-  Future<String> send(S3Rows.Upload row, int number) {
+  Future<String> send(S3Rows.UploadRow row, int number) {
     EarlyPart begun = early;
     if (begun != null && spool.isFull()) {
       early = null;
@@ -47,11 +47,11 @@ final class PartSender {
     return sendSpool(row, number);
   }
 
-  private Future<String> sendSpool(S3Rows.Upload row, int number) {
+  private Future<String> sendSpool(S3Rows.UploadRow row, int number) {
     return context.workers().longCall(() -> send(row, number, spool.read(0, spool.length())));
   }
 
-  private String send(S3Rows.Upload row, int number, Payload payload) {
+  private String send(S3Rows.UploadRow row, int number, Payload payload) {
     return context
         .calls()
         .send(String.valueOf(row.object()), String.valueOf(row.multipart()), number, payload);

@@ -1,14 +1,14 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobConfig;
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageBusy;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageBusyException;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.blob.Workers;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
@@ -82,7 +82,7 @@ public final class S3Blobs implements BlobStore {
    * @param spools a folder of this process alone, created if missing
    * @param listener receives the outcome of each call to the store
    */
-  public record Ground(
+  public record Environment(
       Vertx vertx,
       Database database,
       Path spools,
@@ -91,10 +91,10 @@ public final class S3Blobs implements BlobStore {
       CallListener listener) {}
 
   /**
-   * Opens the store if it is usable; otherwise fails with {@link S3Unusable}, whose message gives
-   * the reason.
+   * Opens the store if it is usable; otherwise fails with {@link S3UnusableException}, whose
+   * message gives the reason.
    */
-  public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
+  public static Future<S3Blobs> open(Environment ground, S3Config config, BlobConfig bounds) {
     return open(
         ground, config, bounds, PART_BYTES, S3Calls.usualRetries(), Completion.FIRST_PAUSE_MILLIS);
   }
@@ -106,7 +106,7 @@ public final class S3Blobs implements BlobStore {
    * @param completionPauseMillis the first pause between two attempts to complete an upload
    */
   static Future<S3Blobs> open(
-      Ground ground,
+      Environment ground,
       S3Config config,
       BlobConfig bounds,
       int partBytes,
@@ -125,7 +125,7 @@ public final class S3Blobs implements BlobStore {
               S3Calls calls = new S3Calls(config, ground.listener(), retries);
               try {
                 calls.check();
-              } catch (S3Unusable e) {
+              } catch (S3UnusableException e) {
                 calls.close();
                 throw e;
               }
@@ -159,7 +159,8 @@ public final class S3Blobs implements BlobStore {
           synchronized (this) {
             checkIdle(uploadId);
             if (uploads.size() >= context.config().openUploads()) {
-              throw new StorageBusy(uploads.size() + " uploads are open, which is the limit");
+              throw new StorageBusyException(
+                  uploads.size() + " uploads are open, which is the limit");
             }
             uploads.put(uploadId, Optional.empty());
           }
@@ -172,7 +173,7 @@ public final class S3Blobs implements BlobStore {
         });
   }
 
-  private Future<Upload> opened(S3Rows.Upload row, Inspector inspector) {
+  private Future<Upload> opened(S3Rows.UploadRow row, Inspector inspector) {
     return context
         .rows()
         .parts(row.id())
@@ -219,15 +220,15 @@ public final class S3Blobs implements BlobStore {
       throw closedStore();
     }
     if (uploads.containsKey(uploadId)) {
-      throw new UploadBusy("upload " + uploadId + " is open");
+      throw new UploadBusyException("upload " + uploadId + " is open");
     }
     if (ending.contains(uploadId)) {
-      throw new UploadBusy("upload " + uploadId + " is being published or abandoned");
+      throw new UploadBusyException("upload " + uploadId + " is being published or abandoned");
     }
   }
 
-  static StorageBusy closedStore() {
-    return new StorageBusy("the blob store is closed");
+  static StorageBusyException closedStore() {
+    return new StorageBusyException("the blob store is closed");
   }
 
   @Override
@@ -250,11 +251,11 @@ public final class S3Blobs implements BlobStore {
         });
   }
 
-  private Future<Long> kept(Optional<S3Rows.Upload> found) {
+  private Future<Long> kept(Optional<S3Rows.UploadRow> found) {
     if (found.isEmpty() || found.get().state() == S3Rows.State.ABORTING) {
       return Future.succeededFuture(0L);
     }
-    S3Rows.Upload row = found.get();
+    S3Rows.UploadRow row = found.get();
     if (row.state() != S3Rows.State.OPEN) {
       return Future.succeededFuture(row.bytes());
     }
@@ -298,13 +299,14 @@ public final class S3Blobs implements BlobStore {
         });
   }
 
-  private Future<Void> publish(String uploadId, String key, Optional<S3Rows.Upload> found) {
+  private Future<Void> publish(String uploadId, String key, Optional<S3Rows.UploadRow> found) {
     if (found.isEmpty()) {
-      throw new BlobGone("there is neither an upload " + uploadId + " nor a blob " + key);
+      throw new BlobNotFoundException(
+          "there is neither an upload " + uploadId + " nor a blob " + key);
     }
-    S3Rows.Upload row = found.get();
+    S3Rows.UploadRow row = found.get();
     if (row.state() != S3Rows.State.COMPLETE) {
-      throw new StorageFault("upload " + uploadId + " was not finished", null);
+      throw new StorageFaultException("upload " + uploadId + " was not finished", null);
     }
     return context
         .rows()
@@ -327,7 +329,7 @@ public final class S3Blobs implements BlobStore {
               // If a caller reopens the upload after the release, that opening is abandoned in its
               // turn.
               : open.get()
-                  .end(new BlobGone("upload " + uploadId + " was abandoned"))
+                  .end(new BlobNotFoundException("upload " + uploadId + " was abandoned"))
                   .compose(released -> abandon(uploadId));
         });
   }
@@ -383,7 +385,8 @@ public final class S3Blobs implements BlobStore {
   }
 
   private Future<S3Rows.Blob> existing(String key) {
-    return blob(key).map(found -> found.orElseThrow(() -> new BlobGone("no blob " + key)));
+    return blob(key)
+        .map(found -> found.orElseThrow(() -> new BlobNotFoundException("no blob " + key)));
   }
 
   @Override
@@ -432,7 +435,7 @@ public final class S3Blobs implements BlobStore {
   @Override
   public synchronized Future<Void> close() {
     if (closed == null) {
-      StorageBusy reason = closedStore();
+      StorageBusyException reason = closedStore();
       List<Future<Void>> ends = new ArrayList<>();
       // Copies, because each item removes itself from its collection when it ends.
       List.copyOf(uploads.values())

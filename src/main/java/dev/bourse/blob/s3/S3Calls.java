@@ -1,8 +1,8 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.BlobGone;
-import dev.bourse.blob.StorageFault;
-import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.BlobNotFoundException;
+import dev.bourse.blob.StorageFaultException;
+import dev.bourse.blob.StorageFullException;
 import dev.bourse.core.ThisProcess;
 import java.net.URI;
 import java.time.Clock;
@@ -55,8 +55,8 @@ import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 /**
  * The calls to an object store. Each runs on the caller's thread, and the library retries it when
  * the store is slow or fails. Remaining failures are mapped to the port's exceptions: {@link
- * BlobGone} if the object does not exist, {@link StorageFull}, and {@link StorageFault} for the
- * rest.
+ * BlobNotFoundException} if the object does not exist, {@link StorageFullException}, and {@link
+ * StorageFaultException} for the rest.
  */
 final class S3Calls implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(S3Calls.class);
@@ -269,8 +269,9 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Completes a multipart upload. Fails with {@link PartsLost} if its parts differ, and with {@link
-   * BlobGone} if there is no such upload, perhaps because it was completed before.
+   * Completes a multipart upload. Fails with {@link PartsLostException} if its parts differ, and
+   * with {@link BlobNotFoundException} if there is no such upload, perhaps because it was completed
+   * before.
    */
   void complete(String object, String multipart, List<S3Rows.Part> parts) {
     List<CompletedPart> completed =
@@ -296,7 +297,7 @@ final class S3Calls implements AutoCloseable {
   void abort(String object, String multipart) {
     try {
       abortKey(key(object), multipart);
-    } catch (BlobGone e) {
+    } catch (BlobNotFoundException e) {
       // It was aborted before.
     }
   }
@@ -329,7 +330,8 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Opens a range of an object's bytes. Fails with {@link BlobGone} if there is no such object.
+   * Opens a range of an object's bytes. Fails with {@link BlobNotFoundException} if there is no
+   * such object.
    *
    * @param end the offset after the range, at most the object's length, and greater than {@code
    *     from} unless both are 0
@@ -355,7 +357,7 @@ final class S3Calls implements AutoCloseable {
                   "look for " + object,
                   () -> client.headObject(r -> r.bucket(config.bucket()).key(key(object))))
               .contentLength());
-    } catch (BlobGone e) {
+    } catch (BlobNotFoundException e) {
       return OptionalLong.empty();
     }
   }
@@ -366,7 +368,7 @@ final class S3Calls implements AutoCloseable {
       call(
           "delete " + object,
           () -> client.deleteObject(r -> r.bucket(config.bucket()).key(key(object))));
-    } catch (BlobGone e) {
+    } catch (BlobNotFoundException e) {
       // Some services answer this for a missing object.
     }
   }
@@ -394,7 +396,7 @@ final class S3Calls implements AutoCloseable {
   void abort(Multipart multipart) {
     try {
       abortKey(multipart.key(), multipart.id());
-    } catch (BlobGone e) {
+    } catch (BlobNotFoundException e) {
       // It was aborted before.
     }
   }
@@ -424,8 +426,8 @@ final class S3Calls implements AutoCloseable {
   /**
    * Tries the store: lists, writes and deletes.
    *
-   * @throws S3Unusable if it fails; the message names the cause: the bucket, the credentials, the
-   *     clock or the address
+   * @throws S3UnusableException if it fails; the message names the cause: the bucket, the
+   *     credentials, the clock or the address
    */
   void check() {
     try {
@@ -433,7 +435,7 @@ final class S3Calls implements AutoCloseable {
       writeProbe(key("probe"));
       deleteProbe(key("probe"));
     } catch (SdkException e) {
-      throw S3Unusable.because(config, e);
+      throw S3UnusableException.because(config, e);
     }
   }
 
@@ -442,7 +444,7 @@ final class S3Calls implements AutoCloseable {
    *
    * @return how many milliseconds the store's clock is ahead of ours, to about a second; empty if
    *     the store does not send its time
-   * @throws S3Unusable as {@link #check} does
+   * @throws S3UnusableException as {@link #check} does
    */
   OptionalLong probe(Clock clock) {
     try {
@@ -460,7 +462,7 @@ final class S3Calls implements AutoCloseable {
           .map(at -> OptionalLong.of(at.getAsLong() - middle))
           .orElse(OptionalLong.empty());
     } catch (SdkException e) {
-      throw S3Unusable.because(config, e);
+      throw S3UnusableException.because(config, e);
     }
   }
 
@@ -527,7 +529,7 @@ final class S3Calls implements AutoCloseable {
       throw failure;
     } catch (SdkException e) {
       ended(what, CallListener.Outcome.UNANSWERED, begin);
-      throw new StorageFault("object store: cannot " + what, e);
+      throw new StorageFaultException("object store: cannot " + what, e);
     } catch (UploadReceipt.AlteredException e) {
       ended(what, CallListener.Outcome.REFUSED, begin);
       throw e;
@@ -541,9 +543,11 @@ final class S3Calls implements AutoCloseable {
   }
 
   private static CallListener.Outcome outcome(RuntimeException failure) {
-    return failure instanceof BlobGone
+    return failure instanceof BlobNotFoundException
         ? CallListener.Outcome.MISSING
-        : failure instanceof StorageFull ? CallListener.Outcome.FULL : CallListener.Outcome.REFUSED;
+        : failure instanceof StorageFullException
+            ? CallListener.Outcome.FULL
+            : CallListener.Outcome.REFUSED;
   }
 
   private RuntimeException mapped(String what, boolean signsBytes, AwsServiceException e) {
@@ -559,19 +563,20 @@ final class S3Calls implements AutoCloseable {
           e);
     }
     if (REFUSED_CREDENTIALS.contains(code)) {
-      return new StorageFault(
-          "object store: cannot %s: %s".formatted(what, S3Unusable.because(config, e).getMessage()),
+      return new StorageFaultException(
+          "object store: cannot %s: %s"
+              .formatted(what, S3UnusableException.because(config, e).getMessage()),
           e);
     }
     if (OTHER_PARTS.contains(code)) {
-      return new PartsLost("object store: the parts differ: " + what);
+      return new PartsLostException("object store: the parts differ: " + what);
     }
     if (e.statusCode() == INSUFFICIENT_STORAGE || FULL.contains(code)) {
-      return new StorageFull("object store: no space left: " + what, e);
+      return new StorageFullException("object store: no space left: " + what, e);
     }
     return isOfObject(e, code)
-        ? new BlobGone("object store: not found: " + what)
-        : new StorageFault("object store: cannot " + what, e);
+        ? new BlobNotFoundException("object store: not found: " + what)
+        : new StorageFaultException("object store: cannot " + what, e);
   }
 
   /**

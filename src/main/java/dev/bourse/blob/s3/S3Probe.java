@@ -12,7 +12,7 @@ public final class S3Probe {
    *
    * @return how many milliseconds the store's clock is ahead of ours, to about a second; empty if
    *     the store does not send its time
-   * @throws S3Unusable if the store is not usable; the message states the reason
+   * @throws S3UnusableException if the store is not usable; the message states the reason
    */
   public static OptionalLong look(S3Config config, Clock clock) {
     try (S3Calls calls = new S3Calls(config, (operation, outcome, nanos) -> {})) {

@@ -1,9 +1,9 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.WorkerPromise;
 import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
@@ -199,10 +199,10 @@ final class S3Reading implements Reading {
       } catch (IOException e) {
         // The connection was cut; the store has the rest.
         if (tries == TRIES) {
-          throw new StorageFault("cannot read " + blob.object(), e);
+          throw new StorageFaultException("cannot read " + blob.object(), e);
         }
-      } catch (BlobGone e) {
-        throw new StorageFault("the store has lost " + blob.object(), e);
+      } catch (BlobNotFoundException e) {
+        throw new StorageFaultException("the store has lost " + blob.object(), e);
       }
     }
   }

@@ -1,6 +1,6 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -60,7 +60,7 @@ final class S3Rows {
    * @param multipart the store's id of it; null before the first part is sent
    * @param bytes its length, from {@link State#COMPLETING} on
    */
-  record Upload(
+  record UploadRow(
       String id,
       String base,
       int epoch,
@@ -82,12 +82,12 @@ final class S3Rows {
     }
 
     /** Returns whether another row is of the same upload, and not of a later one with its name. */
-    boolean isSame(Upload other) {
+    boolean isSame(UploadRow other) {
       return other.base.equals(base);
     }
 
     /** Returns whether another row is of the same opening. */
-    boolean isSameOpening(Upload other) {
+    boolean isSameOpening(UploadRow other) {
       return isSame(other) && other.epoch == epoch;
     }
 
@@ -95,22 +95,22 @@ final class S3Rows {
      * Returns whether this opening still owns the upload. A complete upload is current for every
      * opening.
      */
-    boolean isCurrent(Upload now) {
+    boolean isCurrent(UploadRow now) {
       return isSameOpening(now)
           || (state == State.COMPLETE && now.state == state && Objects.equals(now.object, object));
     }
 
     /** Returns the same upload without a multipart upload. */
-    Upload withoutMultipart() {
-      return new Upload(id, base, epoch, state, null, null, bytes);
+    UploadRow withoutMultipart() {
+      return new UploadRow(id, base, epoch, state, null, null, bytes);
     }
 
-    Upload withMultipart(String madeObject, String id) {
-      return new Upload(this.id, base, epoch, state, madeObject, id, bytes);
+    UploadRow withMultipart(String madeObject, String id) {
+      return new UploadRow(this.id, base, epoch, state, madeObject, id, bytes);
     }
 
-    Upload withState(State next, String madeObject, long all) {
-      return new Upload(id, base, epoch, next, madeObject, multipart, all);
+    UploadRow withState(State next, String madeObject, long all) {
+      return new UploadRow(id, base, epoch, next, madeObject, multipart, all);
     }
   }
 
@@ -131,25 +131,25 @@ final class S3Rows {
   /** A blob's object. */
   record Blob(String object, long bytes) {}
 
-  private static UploadBusy busyElsewhere(String upload) {
-    return new UploadBusy("another process has upload " + upload);
+  private static UploadBusyException busyElsewhere(String upload) {
+    return new UploadBusyException("another process has upload " + upload);
   }
 
   /**
-   * Opens an upload: creates it or takes it over. Fails with {@link UploadBusy} if it is being
-   * finished.
+   * Opens an upload: creates it or takes it over. Fails with {@link UploadBusyException} if it is
+   * being finished.
    *
    * @param base the prefix of its objects' names if it is new; must be unique
    */
-  Future<Upload> open(String id, String base) {
+  Future<UploadRow> open(String id, String base) {
     return find(id)
         .compose(
             found -> {
               if (found.isPresent() && found.get().state() == State.ABORTING) {
-                throw new UploadBusy("upload " + id + " is being abandoned");
+                throw new UploadBusyException("upload " + id + " is being abandoned");
               }
-              int epoch = found.map(Upload::epoch).orElse(0) + 1;
-              String begun = found.map(Upload::base).orElse(base);
+              int epoch = found.map(UploadRow::epoch).orElse(0) + 1;
+              String begun = found.map(UploadRow::base).orElse(base);
               return database
                   .commit(List.of(opening(id, begun, epoch)))
                   .compose(opened -> find(id))
@@ -197,7 +197,7 @@ final class S3Rows {
    *
    * @param untilMillis when the mark expires; 0 removes it
    */
-  Future<Void> markCompletion(Upload upload, long untilMillis) {
+  Future<Void> markCompletion(UploadRow upload, long untilMillis) {
     return database.commit(
         List.of(
             Statement.of(
@@ -212,7 +212,7 @@ final class S3Rows {
                 upload.epoch())));
   }
 
-  Future<Optional<Upload>> find(String id) {
+  Future<Optional<UploadRow>> find(String id) {
     return database.readFirst(
         """
         SELECT upload, base, epoch, state, object, multipart_id, bytes FROM blob_upload
@@ -222,8 +222,8 @@ final class S3Rows {
         S3Rows::upload);
   }
 
-  private static Upload upload(Row row) {
-    return new Upload(
+  private static UploadRow upload(Row row) {
+    return new UploadRow(
         row.text("upload"),
         row.text("base"),
         row.smallInteger("epoch"),
@@ -246,7 +246,7 @@ final class S3Rows {
    * Returns the stored pieces of an upload, ordered by offset, the longest first. Uploads with the
    * same name have other pieces, because their objects have another base.
    */
-  Future<List<Piece>> keptPieces(Upload upload) {
+  Future<List<Piece>> keptPieces(UploadRow upload) {
     return database
         .read(
             """
@@ -264,7 +264,7 @@ final class S3Rows {
   }
 
   /** Guards a commit: this opening must still own the upload. */
-  private Statement currentEpochGuard(Upload upload, State from) {
+  private Statement currentEpochGuard(UploadRow upload, State from) {
     return Statement.guarded(
         () -> busyElsewhere(upload.id()),
         """
@@ -280,7 +280,7 @@ final class S3Rows {
   }
 
   /** Records that the store has created a multipart upload. */
-  Future<Void> recordMultipart(Upload upload, String object, String multipart) {
+  Future<Void> recordMultipart(UploadRow upload, String object, String multipart) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -298,7 +298,7 @@ final class S3Rows {
    * Records a part that the store took. If a part is sent again, its later tag replaces the earlier
    * one.
    */
-  Future<Void> recordPart(Upload upload, Part part) {
+  Future<Void> recordPart(UploadRow upload, Part part) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -316,7 +316,7 @@ final class S3Rows {
   }
 
   /** Records a piece before its object is created. */
-  Future<Void> recordPendingPiece(Upload upload, Piece piece) {
+  Future<Void> recordPendingPiece(UploadRow upload, Piece piece) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -337,7 +337,7 @@ final class S3Rows {
   }
 
   /** Records that a piece's object exists. */
-  Future<Void> recordStoredPiece(Upload upload, Piece piece) {
+  Future<Void> recordStoredPiece(UploadRow upload, Piece piece) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -353,7 +353,7 @@ final class S3Rows {
   }
 
   /** Records that all parts are stored. The upload cannot be aborted from now on. */
-  Future<Void> recordCompleting(Upload upload, long bytes) {
+  Future<Void> recordCompleting(UploadRow upload, long bytes) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -368,7 +368,7 @@ final class S3Rows {
   }
 
   /** Records that the multipart upload's object is complete, from any opening. */
-  Future<Void> recordCompleted(Upload upload) {
+  Future<Void> recordCompleted(UploadRow upload) {
     return database.commit(
         List.of(
             Statement.of(
@@ -383,7 +383,7 @@ final class S3Rows {
   }
 
   /** Records the object of an upload that is smaller than a part and was put at once. */
-  Future<Void> recordCompleted(Upload upload, Piece whole) {
+  Future<Void> recordCompleted(UploadRow upload, Piece whole) {
     return database.commit(
         List.of(
             currentEpochGuard(upload, State.OPEN),
@@ -404,13 +404,13 @@ final class S3Rows {
         "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object());
   }
 
-  /** Fails with {@link UploadBusy} if another opening owns the upload. */
-  Future<Void> requireCurrentEpoch(Upload upload) {
+  /** Fails with {@link UploadBusyException} if another opening owns the upload. */
+  Future<Void> requireCurrentEpoch(UploadRow upload) {
     return database.commit(List.of(currentEpochGuard(upload, State.OPEN)));
   }
 
   /** Gives a complete upload's object to a key. This commit makes the blob readable. */
-  Future<Void> publish(Upload upload, String key) {
+  Future<Void> publish(UploadRow upload, String key) {
     return database.commit(
         List.of(
             Statement.guarded(
@@ -442,7 +442,7 @@ final class S3Rows {
    *
    * @param from the states the upload may be in
    */
-  Future<Void> abort(Upload upload, List<State> from) {
+  Future<Void> abort(UploadRow upload, List<State> from) {
     List<Object> parameters =
         new ArrayList<>(List.of(clock.millis(), store, upload.id(), upload.base()));
     from.forEach(state -> parameters.add(state.label()));
@@ -461,7 +461,7 @@ final class S3Rows {
    * Deletes the rows of an upload whose objects are deleted; another process may have done so
    * before.
    */
-  Future<Void> deleteUpload(Upload upload) {
+  Future<Void> deleteUpload(UploadRow upload) {
     return database.commit(
         List.of(
             Statement.of(

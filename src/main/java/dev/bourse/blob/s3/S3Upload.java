@@ -1,9 +1,9 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
 import dev.bourse.blob.WorkerPromise;
 import dev.bourse.blob.Workers;
@@ -29,7 +29,7 @@ final class S3Upload implements Upload {
   private final Runnable onReleased;
 
   // Used by one step at a time; the volatile ones are also read by other threads.
-  private volatile S3Rows.Upload row;
+  private volatile S3Rows.UploadRow row;
   private final Spool spool;
   private final PartSender sender;
 
@@ -66,7 +66,7 @@ final class S3Upload implements Upload {
    */
   S3Upload(
       S3Context context,
-      S3Rows.Upload row,
+      S3Rows.UploadRow row,
       List<S3Rows.Part> parts,
       Spool spool,
       Inspector inspector,
@@ -131,7 +131,7 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Boolean> isCurrent() {
-    S3Rows.Upload mine = row;
+    S3Rows.UploadRow mine = row;
     return rows.find(mine.id()).map(found -> found.filter(mine::isCurrent).isPresent());
   }
 
@@ -241,7 +241,7 @@ final class S3Upload implements Upload {
     try {
       return from + spool.write(bytes, from, to);
     } catch (IOException e) {
-      throw new StorageFault("cannot write the spool of upload " + row.id(), e);
+      throw new StorageFaultException("cannot write the spool of upload " + row.id(), e);
     }
   }
 
@@ -277,7 +277,7 @@ final class S3Upload implements Upload {
    * old uploads. In the second case the upload is deleted and has to restart.
    */
   private <T> Future<T> interpretFailure(Throwable failure) {
-    return failure instanceof BlobGone
+    return failure instanceof BlobNotFoundException
         ? rows.requireCurrentEpoch(row)
             .compose(mine -> completion.abandon(row))
             .compose(deleted -> discardUpload(failure))
@@ -286,18 +286,19 @@ final class S3Upload implements Upload {
 
   /** Deletes the upload, so that the next opening restarts it. */
   private <T> Future<T> discardUpload(Throwable cause) {
-    StorageFault fault = new StorageFault("upload " + row.id() + " is lost; start it again", cause);
+    StorageFaultException fault =
+        new StorageFaultException("upload " + row.id() + " is lost; start it again", cause);
     broken = fault;
     stored = 0;
     kept = 0;
     return Future.failedFuture(fault);
   }
 
-  private static String object(S3Rows.Upload row) {
+  private static String object(S3Rows.UploadRow row) {
     return Objects.requireNonNull(row.object(), "an upload that has begun has an object");
   }
 
-  private Future<S3Rows.Upload> multipart() {
+  private Future<S3Rows.UploadRow> multipart() {
     if (row.multipart() != null) {
       return Future.succeededFuture(row);
     }
@@ -399,7 +400,7 @@ final class S3Upload implements Upload {
   private Future<Void> driveCompletion() {
     return completion
         .complete(row)
-        .recover(e -> e instanceof PartsLost ? discardUpload(e) : Future.failedFuture(e))
+        .recover(e -> e instanceof PartsLostException ? discardUpload(e) : Future.failedFuture(e))
         .onSuccess(done -> row = row.withState(S3Rows.State.COMPLETE, object(row), row.bytes()));
   }
 

@@ -1,7 +1,7 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -147,7 +147,7 @@ final class Spool {
   }
 
   /** Returns all bytes of a part; its stream waits for bytes that have not arrived. */
-  Payload follow(EarlyPart.Patience patience) {
+  Payload follow(EarlyPart.ReadDeadline patience) {
     return new Payload(
         capacity, () -> new Bytes(0, capacity, patience), () -> md5(0, capacity), false);
   }
@@ -177,7 +177,7 @@ final class Spool {
         computed.update(piece, 0, read);
       }
     } catch (IOException e) {
-      throw new StorageFault("cannot read the spool", e);
+      throw new StorageFaultException("cannot read the spool", e);
     }
     return computed.digest();
   }
@@ -188,7 +188,8 @@ final class Spool {
   }
 
   /** Waits for bytes after an offset, and returns how many there are. */
-  private synchronized long awaitBehind(long at, EarlyPart.Patience patience) throws IOException {
+  private synchronized long awaitBehind(long at, EarlyPart.ReadDeadline patience)
+      throws IOException {
     while (true) {
       long millis = patience.millisLeft();
       if (length > at && millis > 0) {
@@ -208,10 +209,10 @@ final class Spool {
 
   private final class Bytes extends InputStream {
     private final long end;
-    private final EarlyPart.Patience patience;
+    private final EarlyPart.ReadDeadline patience;
     private long at;
 
-    private Bytes(long from, long end, EarlyPart.Patience patience) {
+    private Bytes(long from, long end, EarlyPart.ReadDeadline patience) {
       this.at = from;
       this.end = end;
       this.patience = patience;

@@ -1,7 +1,7 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.io.InputStream;
@@ -91,7 +91,7 @@ final class Tail {
         left -= read;
       }
     } catch (IOException e) {
-      throw new StorageFault("cannot read " + piece.object(), e);
+      throw new StorageFaultException("cannot read " + piece.object(), e);
     }
   }
 
@@ -107,7 +107,7 @@ final class Tail {
    *
    * @param sent the offset of the spool
    */
-  Future<Void> keep(S3Rows.Upload row, long sent) {
+  Future<Void> keep(S3Rows.UploadRow row, long sent) {
     long kept = pieces.isEmpty() ? sent : pieces.get(pieces.size() - 1).end();
     if (kept == sent + spool.length()) {
       return Future.succeededFuture();

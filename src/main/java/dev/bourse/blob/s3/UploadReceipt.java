@@ -1,6 +1,6 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,14 +18,14 @@ record UploadReceipt(String tag, @Nullable String encryption) {
   private static final Pattern MD5 = Pattern.compile("\"?([0-9a-fA-F]{32})\"?");
 
   /** The store has other bytes than were sent. */
-  static final class AlteredException extends StorageFault {
+  static final class AlteredException extends StorageFaultException {
     AlteredException(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
   /** The answer does not prove that the store has the bytes. Send them again with their digest. */
-  static final class UnverifiedException extends StorageFault {
+  static final class UnverifiedException extends StorageFaultException {
     UnverifiedException(String what) {
       super("object store: the tag is not the MD5 of the bytes: " + what, null);
     }

@@ -5,7 +5,7 @@ import dev.bourse.core.Digests;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
@@ -61,7 +61,7 @@ final class BrowserLogin {
    * Signs in for a profile; empty if the service does not support this for the command line, as
    * older services do not.
    */
-  Optional<Account> run(SignInProfile profile) throws Refused {
+  Optional<Account> run(SignInProfile profile) throws RefusedException {
     ServerMetadata metadata = ServerMetadata.discover(service);
     String state = Ids.base62(environment.random(), STATE_LENGTH);
     String verifier = Ids.base62(environment.random(), VERIFIER_LENGTH);
@@ -100,11 +100,11 @@ final class BrowserLogin {
    * Whether the page asks for consent or leads to the sign-in. An error should appear in the
    * terminal rather than in the browser, while the terminal waits.
    */
-  private boolean isKnown(String page) throws Refused {
+  private boolean isKnown(String page) throws RefusedException {
     Service.Request request = Service.Request.of("GET", page, Map.of("Accept", "text/html"));
     int status = service.open(request, BodyHandlers.discarding(), ANSWER).statusCode();
     if (status >= 500 || status == 429) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.UNAVAILABLE,
           "%s cannot sign anybody in now (status %d); try again"
               .formatted(service.baseUrl(), status));
@@ -129,29 +129,30 @@ final class BrowserLogin {
         shown -> shown.show(loopback.door(Ids.base62(environment.random(), STATE_LENGTH), page)));
   }
 
-  private static Refused unanswered() {
-    return new Refused(
+  private static RefusedException unanswered() {
+    return new RefusedException(
         ExitCode.REFUSED,
         "nobody allowed the sign-in within %d minutes; run bourse login again, or with --device to"
                 .formatted(LIMIT.toMinutes())
             + " allow it in a browser elsewhere");
   }
 
-  private static String code(ServerMetadata metadata, Map<String, String> answer) throws Refused {
+  private static String code(ServerMetadata metadata, Map<String, String> answer)
+      throws RefusedException {
     // RFC 9207: rejects the answer of another server.
     if (!metadata.issuer().equals(answer.get("iss"))) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the answer is from %2$s instead of %1$s; nothing is stored"
               .formatted(metadata.issuer(), Text.shown(answer.getOrDefault("iss", "nobody"))));
     }
     String error = answer.getOrDefault("error", "");
     if (error.equals("access_denied")) {
-      throw new Refused(ExitCode.REFUSED, "the sign-in was denied; nothing is stored");
+      throw new RefusedException(ExitCode.REFUSED, "the sign-in was denied; nothing is stored");
     }
     String code = answer.getOrDefault("code", "");
     if (code.isEmpty()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           Text.plain(
               "cannot sign in: " + error + ": " + answer.getOrDefault("error_description", "")));
@@ -160,7 +161,7 @@ final class BrowserLogin {
   }
 
   private JsonObject redeem(ServerMetadata metadata, String redirect, String code, String verifier)
-      throws Refused {
+      throws RefusedException {
     // Not retried if the answer is lost, because a second use of the code would end the sign-in.
     ServerMetadata.Reply reply =
         ServerMetadata.ask(

@@ -2,7 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.ConfigFolder;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,7 +30,7 @@ final class CredentialFile {
      * @param account as stored now; empty for none
      * @return the account to store; null to leave it unchanged
      */
-    @Nullable Account take(Optional<Account> account) throws Refused;
+    @Nullable Account take(Optional<Account> account) throws RefusedException;
   }
 
   Path file() {
@@ -38,19 +38,19 @@ final class CredentialFile {
   }
 
   /** The profile of the last sign-in. */
-  Optional<SignInProfile> current() throws Refused {
+  Optional<SignInProfile> current() throws RefusedException {
     JsonObject content = folder.read(FILE);
     return Optional.ofNullable(content.getString(CURRENT)).map(name -> profile(content, name));
   }
 
   /** A profile by its name; empty if there is none. */
-  Optional<SignInProfile> findProfile(String name) throws Refused {
+  Optional<SignInProfile> findProfile(String name) throws RefusedException {
     JsonObject content = folder.read(FILE);
     return find(content, name).map(account -> profile(content, name));
   }
 
   /** The names of the named profiles. */
-  List<String> profileNames() throws Refused {
+  List<String> profileNames() throws RefusedException {
     JsonObject content = folder.read(FILE);
     return content.getJsonObject(SERVICES, new JsonObject()).fieldNames().stream()
         .filter(name -> profile(content, name).isNamed())
@@ -63,7 +63,7 @@ final class CredentialFile {
     return new SignInProfile(name, find(content, name).map(Account::url).orElse(name));
   }
 
-  Optional<Account> find(SignInProfile profile) throws Refused {
+  Optional<Account> find(SignInProfile profile) throws RefusedException {
     return find(folder.read(FILE), profile.name());
   }
 
@@ -74,7 +74,7 @@ final class CredentialFile {
   }
 
   /** Reads and stores an account under the file's lock. */
-  void update(SignInProfile profile, Step step) throws Refused {
+  void update(SignInProfile profile, Step step) throws RefusedException {
     folder.locked(
         FILE,
         () -> {

@@ -3,7 +3,7 @@ package dev.bourse.client.account;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
@@ -41,7 +41,7 @@ final class DeviceLogin {
   }
 
   /** Signs in for a profile. */
-  Account run(SignInProfile profile) throws Refused {
+  Account run(SignInProfile profile) throws RefusedException {
     ServerMetadata metadata = ServerMetadata.discover(service);
     ServerMetadata.Reply begun =
         ServerMetadata.ask(
@@ -81,7 +81,7 @@ final class DeviceLogin {
     return Math.min(MAX_SECONDS, begun.getLong("expires_in", 600L));
   }
 
-  private JsonObject poll(ServerMetadata metadata, JsonObject begun) throws Refused {
+  private JsonObject poll(ServerMetadata metadata, JsonObject begun) throws RefusedException {
     Instant end = environment.clock().instant().plusSeconds(lifeSeconds(begun));
     // An absurd interval in the answer must not keep the terminal waiting.
     long interval =
@@ -104,7 +104,7 @@ final class DeviceLogin {
                     ServerMetadata.CLIENT_ID,
                     "device_code",
                     begun.getString("device_code", "")));
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         if (!e.isTransient()) {
           throw e;
         }
@@ -122,15 +122,15 @@ final class DeviceLogin {
   }
 
   /** The seconds until the next poll; throws when polling is over. */
-  private static long next(ServerMetadata.Reply reply, long interval) throws Refused {
+  private static long next(ServerMetadata.Reply reply, long interval) throws RefusedException {
     return switch (reply.error()) {
       case "authorization_pending" -> interval;
       case "slow_down" -> interval + SLOWER_SECONDS;
       case "access_denied" ->
-          throw new Refused(ExitCode.REFUSED, "the sign-in was denied; nothing is stored");
+          throw new RefusedException(ExitCode.REFUSED, "the sign-in was denied; nothing is stored");
       case "expired_token" -> throw expired();
       default -> {
-        Refused refused = reply.refused("cannot sign in");
+        RefusedException refused = reply.refused("cannot sign in");
         if (!refused.isTransient()) {
           throw refused;
         }
@@ -139,8 +139,8 @@ final class DeviceLogin {
     };
   }
 
-  private static Refused expired() {
-    return new Refused(
+  private static RefusedException expired() {
+    return new RefusedException(
         ExitCode.REFUSED, "the code has expired; run bourse login again for another one");
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.ConfigFolder;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -188,7 +188,7 @@ public final class KnownNames {
         return new JsonObject();
       }
       return folder.read(FILE);
-    } catch (IOException | Refused e) {
+    } catch (IOException | RefusedException e) {
       return new JsonObject();
     }
   }
@@ -221,7 +221,7 @@ public final class KnownNames {
           .skip(Math.max(0, profiles.size() - MOST_PROFILES))
           .forEach(entry -> kept.put(entry.getKey(), entry.getValue()));
       folder.write(FILE, new JsonObject().put(PROFILES, kept));
-    } catch (IOException | Refused e) {
+    } catch (IOException | RefusedException e) {
       // The names are optional: the command itself has succeeded.
       return;
     }

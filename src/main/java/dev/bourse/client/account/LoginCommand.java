@@ -4,7 +4,7 @@ import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -68,7 +68,7 @@ final class LoginCommand extends MemberCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     SignInProfile profile = profileToBe();
     Service service = new Service(profile.url(), Credential.NONE);
     String url = service.baseUrl();
@@ -85,9 +85,10 @@ final class LoginCommand extends MemberCommand {
     known.ifPresent(old -> giveBack(service, old));
   }
 
-  private Account signIn(SignInProfile profile, Service service) throws Refused {
+  private Account signIn(SignInProfile profile, Service service) throws RefusedException {
     if (isByCode && isShownOnly) {
-      throw new Refused(ExitCode.USAGE, "--device opens no browser; leave out --no-browser");
+      throw new RefusedException(
+          ExitCode.USAGE, "--device opens no browser; leave out --no-browser");
     }
     Optional<CommandEnvironment.Browser> browser =
         isShownOnly ? Optional.empty() : environment().browser();
@@ -106,7 +107,7 @@ final class LoginCommand extends MemberCommand {
   private static void giveBack(Service service, Account old) {
     try {
       LogoutCommand.revoke(service, old);
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       // The token expires in any case, and the requested new sign-in has succeeded.
       return;
     }

@@ -2,7 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -25,7 +25,7 @@ final class LogoutCommand extends MemberCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     SignInProfile profile = profile();
     Service service = service();
     boolean[] was = new boolean[1];
@@ -40,9 +40,9 @@ final class LogoutCommand extends MemberCommand {
               was[0] = true;
               try {
                 revoke(service, account);
-              } catch (Refused e) {
+              } catch (RefusedException e) {
                 if (!force) {
-                  throw new Refused(
+                  throw new RefusedException(
                       e.exitCode(),
                       e.getMessage()
                           + "\nYou are still signed in; --force deletes the credentials anyway");
@@ -58,7 +58,7 @@ final class LogoutCommand extends MemberCommand {
   }
 
   /** Revokes a sign-in at the service (RFC 7009). */
-  static void revoke(Service service, Account account) throws Refused {
+  static void revoke(Service service, Account account) throws RefusedException {
     String token = account.refreshToken() != null ? account.refreshToken() : account.accessToken();
     if (token == null) {
       return;
@@ -70,7 +70,7 @@ final class LogoutCommand extends MemberCommand {
             Map.of("client_id", account.clientId(), "token", token));
     if (!reply.isDone()) {
       throw reply.status() >= 500
-          ? new Refused(ExitCode.UNAVAILABLE, "the service cannot end the sign-in now")
+          ? new RefusedException(ExitCode.UNAVAILABLE, "the service cannot end the sign-in now")
           : reply.refused("the service did not end the sign-in");
     }
   }

@@ -6,7 +6,7 @@ import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Secrets;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -87,7 +87,7 @@ final class LoopbackAnswer implements AutoCloseable {
    *
    * @param state a secret that the answer has to carry
    */
-  static LoopbackAnswer open(String state) throws Refused {
+  static LoopbackAnswer open(String state) throws RefusedException {
     if (System.getProperty(REQUEST_LIMIT) == null) {
       System.setProperty(REQUEST_LIMIT, REQUEST_SECONDS);
     }
@@ -100,7 +100,7 @@ final class LoopbackAnswer implements AutoCloseable {
       server.start();
       return opened;
     } catch (IOException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.UNAVAILABLE,
           "cannot listen on 127.0.0.1 (%s); bourse login --device needs no port"
               .formatted(IoWords.of(e)));
@@ -129,10 +129,10 @@ final class LoopbackAnswer implements AutoCloseable {
   /**
    * Waits for the answer; empty on time-out.
    *
-   * @throws Refused when the browser's address was opened twice
+   * @throws RefusedException when the browser's address was opened twice
    */
   Optional<Map<String, String>> await(CommandEnvironment environment, Duration atMost)
-      throws Refused {
+      throws RefusedException {
     Instant end = environment.clock().instant().plus(atMost);
     while (answer.get() == null
         && entries.get() < 2
@@ -140,7 +140,7 @@ final class LoopbackAnswer implements AutoCloseable {
       environment.await(LOOK);
     }
     if (entries.get() > 1) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the sign-in address was opened twice, perhaps by another user of"
               + " this machine; nothing is stored; run bourse login again, or with --device");

@@ -4,7 +4,7 @@ import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.ConfigFolder;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.io.PrintWriter;
 import java.util.List;
@@ -29,7 +29,7 @@ public abstract class MemberCommand implements Callable<Integer> {
   }
 
   /** Runs the command; a refusal ends it with its message and exit code. */
-  protected abstract void run() throws Refused;
+  protected abstract void run() throws RefusedException;
 
   /** The exit code after a successful run; commands that run another program return its code. */
   protected int exitCode() {
@@ -41,7 +41,7 @@ public abstract class MemberCommand implements Callable<Integer> {
     try {
       run();
       return exitCode();
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       err().println(refused.getMessage());
       return refused.exitCode().code();
     } finally {
@@ -75,17 +75,17 @@ public abstract class MemberCommand implements Callable<Integer> {
   }
 
   /** The selected sign-in. */
-  final SignInProfile profile() throws Refused {
+  final SignInProfile profile() throws RefusedException {
     return options.profile(environment, credentials());
   }
 
   /** The profile for a new sign-in. */
-  final SignInProfile profileToBe() throws Refused {
+  final SignInProfile profileToBe() throws RefusedException {
     return options.profileToBe(environment, credentials());
   }
 
   /** The names that commands saw with this sign-in. */
-  protected final KnownNames known() throws Refused {
+  protected final KnownNames known() throws RefusedException {
     return new KnownNames(folder(), profile());
   }
 
@@ -93,13 +93,13 @@ public abstract class MemberCommand implements Callable<Integer> {
   protected final List<String> offered(Function<KnownNames, List<String>> names) {
     try {
       return names.apply(known());
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       return List.of();
     }
   }
 
   /** The service without a token. */
-  protected final Service service() throws Refused {
+  protected final Service service() throws RefusedException {
     return new Service(profile().url(), Credential.NONE);
   }
 }

@@ -6,7 +6,7 @@ import dev.bourse.command.AnswerFormat;
 import dev.bourse.command.CommandContext;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.remote.Credential;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -53,13 +53,13 @@ public final class MemberCommandContext implements CommandContext {
   }
 
   @Override
-  public Service service() throws Refused {
+  public Service service() throws RefusedException {
     CredentialFile credentials = credentials();
     return token.service(options.profile(environment, credentials), environment, credentials);
   }
 
   @Override
-  public Service openService() throws Refused {
+  public Service openService() throws RefusedException {
     return new Service(options.profile(environment, credentials()).url(), Credential.NONE);
   }
 
@@ -91,19 +91,19 @@ public final class MemberCommandContext implements CommandContext {
             known().nodes(Optional.empty()).stream().map(KnownNames.Node::address).toList();
         default -> List.of();
       };
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       return List.of();
     }
   }
 
   @Override
-  public void learn(RemoteOperation operation, JsonObject answer) throws Refused {
+  public void learn(RemoteOperation operation, JsonObject answer) throws RefusedException {
     if (operation.command().equals("whoami")) {
       known().learnWhoami(answer);
     }
   }
 
-  private KnownNames known() throws Refused {
+  private KnownNames known() throws RefusedException {
     return new KnownNames(
         new ConfigFolder(environment), options.profile(environment, credentials()));
   }
@@ -115,7 +115,7 @@ public final class MemberCommandContext implements CommandContext {
   }
 
   @Override
-  public Optional<String> known(String input, Service service) throws Refused {
+  public Optional<String> known(String input, Service service) throws RefusedException {
     return switch (input) {
       case ORGANIZATION ->
           Optional.of(service.call("GET", "/api/whoami", null).getString("org_id"));

@@ -2,7 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
@@ -40,12 +40,12 @@ record ServerMetadata(
     }
 
     /** The answer as a refusal. */
-    Refused refused(String what) {
+    RefusedException refused(String what) {
       String metadata =
           body.getValue("error_description") instanceof String description
               ? error() + ": " + description
               : error().isEmpty() ? "status " + status : error();
-      return new Refused(
+      return new RefusedException(
           status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
           what + ": " + Text.plain(metadata));
     }
@@ -55,26 +55,27 @@ record ServerMetadata(
    * Reads a service's metadata. All endpoints must belong to the service, because they receive
    * secrets.
    *
-   * @throws Refused when there is no metadata, or it names another service
+   * @throws RefusedException when there is no metadata, or it names another service
    */
-  static ServerMetadata discover(Service service) throws Refused {
+  static ServerMetadata discover(Service service) throws RefusedException {
     String url = service.baseUrl();
     JsonObject metadata;
     try {
       metadata = service.read(url + "/.well-known/oauth-authorization-server");
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       throw e.status() == 404
-          ? new Refused(ExitCode.REFUSED, url + " has no sign-in for members")
+          ? new RefusedException(ExitCode.REFUSED, url + " has no sign-in for members")
           : e;
     }
     String issuer = metadata.getString("issuer", "");
     if (!issuer.equals(url)) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "%s calls itself %s; give that to --url".formatted(url, Text.plain(issuer)));
     }
     if (!metadata.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
-      throw new Refused(ExitCode.REFUSED, url + " does not support sign-in from a command line");
+      throw new RefusedException(
+          ExitCode.REFUSED, url + " does not support sign-in from a command line");
     }
     return new ServerMetadata(
         issuer,
@@ -84,10 +85,11 @@ record ServerMetadata(
         endpoint(metadata, issuer, "revocation_endpoint"));
   }
 
-  private static String endpoint(JsonObject metadata, String issuer, String field) throws Refused {
+  private static String endpoint(JsonObject metadata, String issuer, String field)
+      throws RefusedException {
     String endpoint = metadata.getString(field, "");
     if (!endpoint.startsWith(issuer + '/')) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "%s: its %s is at another service: %s".formatted(issuer, field, Text.plain(endpoint)));
     }
@@ -109,13 +111,14 @@ record ServerMetadata(
   /**
    * Sends a form to an endpoint.
    *
-   * @throws Refused when there is no answer
+   * @throws RefusedException when there is no answer
    */
-  static Reply ask(Service service, String endpoint, Map<String, String> form) throws Refused {
+  static Reply ask(Service service, String endpoint, Map<String, String> form)
+      throws RefusedException {
     return reply(service, service.form(endpoint, form));
   }
 
-  static Reply reply(Service service, HttpResponse<String> response) throws Refused {
+  static Reply reply(Service service, HttpResponse<String> response) throws RefusedException {
     try {
       return new Reply(
           response.statusCode(),

@@ -6,7 +6,7 @@ import dev.bourse.core.Text;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.io.IOException;
 import java.net.URI;
@@ -47,15 +47,16 @@ final class ServiceOptions {
   /**
    * The selected sign-in.
    *
-   * @throws Refused when it belongs to another service than the given one, because its token must
-   *     only be sent to its own
+   * @throws RefusedException when it belongs to another service than the given one, because its
+   *     token must only be sent to its own
    */
-  SignInProfile profile(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+  SignInProfile profile(CommandEnvironment environment, CredentialFile credentials)
+      throws RefusedException {
     SignInProfile meant = profileToBe(environment, credentials);
     Optional<SignInProfile> kept =
         meant.isNamed() ? credentials.findProfile(meant.name()) : Optional.empty();
     if (kept.isPresent() && !kept.get().url().equals(meant.url())) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--url: profile %s is at %s, not at %s; leave out --url, or name another profile"
               .formatted(meant.name(), Text.plain(kept.get().url()), meant.url()));
@@ -68,7 +69,7 @@ final class ServiceOptions {
    * client certificate for the service.
    */
   SignInProfile profileToBe(CommandEnvironment environment, CredentialFile credentials)
-      throws Refused {
+      throws RefusedException {
     certificate.show(environment.variables());
     String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
     if (name != null) {
@@ -83,9 +84,10 @@ final class ServiceOptions {
   }
 
   /** A stored profile keeps its service; a new one belongs to the given service. */
-  private SignInProfile namedProfile(String name, CredentialFile credentials) throws Refused {
+  private SignInProfile namedProfile(String name, CredentialFile credentials)
+      throws RefusedException {
     if (!PROFILE_NAME.matcher(name).matches()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--profile: '%s' is no name: up to 64 letters, digits, '.', '_' and '-'"
               .formatted(Text.plain(name)));
@@ -96,7 +98,7 @@ final class ServiceOptions {
     Optional<SignInProfile> known = credentials.findProfile(name);
     if (known.isEmpty()) {
       String names = String.join(", ", credentials.profileNames());
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--profile: there is no '%s'%s; bourse login --profile %s --url URL makes it"
               .formatted(name, names.isEmpty() ? "" : ", there are " + names, name));
@@ -109,7 +111,7 @@ final class ServiceOptions {
   }
 
   /** An address without a slash at its end. */
-  private static String address(String given) throws Refused {
+  private static String address(String given) throws RefusedException {
     String address = given.strip().replaceAll("/+$", "");
     try {
       URI uri = new URI(address);
@@ -123,9 +125,9 @@ final class ServiceOptions {
     throw notAnAddress(given, null);
   }
 
-  private static Refused notAnAddress(String given, @Nullable Exception cause) {
-    Refused refused =
-        new Refused(
+  private static RefusedException notAnAddress(String given, @Nullable Exception cause) {
+    RefusedException refused =
+        new RefusedException(
             ExitCode.USAGE, "--url: " + Text.plain(given) + " is not http(s)://host[:port]");
     if (cause != null) {
       refused.initCause(cause);
@@ -147,14 +149,14 @@ final class ServiceOptions {
 
     Service service(
         SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
-        throws Refused {
+        throws RefusedException {
       return new Service(profile.url(), credential(profile, environment, credentials));
     }
 
     /** The service with the token of the sign-in, or without one if nobody is signed in. */
     Service serviceForAnybody(
         SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
-        throws Refused {
+        throws RefusedException {
       boolean isGiven =
           tokenFile != null || !environment.variables().getOrDefault("BOURSE_TOKEN", "").isBlank();
       boolean isKnown =
@@ -166,7 +168,7 @@ final class ServiceOptions {
 
     private Credential credential(
         SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
-        throws Refused {
+        throws RefusedException {
       if (tokenFile != null) {
         return parseToken(read(tokenFile), "--token-file");
       }
@@ -176,9 +178,9 @@ final class ServiceOptions {
           : parseToken(variable, "BOURSE_TOKEN");
     }
 
-    private static Credential parseToken(String token, String where) throws Refused {
+    private static Credential parseToken(String token, String where) throws RefusedException {
       if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE, where + " holds no token: expected one line without spaces");
       }
       return Credential.of(
@@ -187,11 +189,11 @@ final class ServiceOptions {
               .formatted(where));
     }
 
-    private static String read(Path file) throws Refused {
+    private static String read(Path file) throws RefusedException {
       try {
         return Files.readString(file).strip();
       } catch (IOException e) {
-        throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+        throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
       }
     }
   }

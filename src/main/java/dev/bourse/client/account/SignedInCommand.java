@@ -1,7 +1,7 @@
 package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import picocli.CommandLine.Mixin;
 
@@ -14,7 +14,7 @@ public abstract class SignedInCommand extends MemberCommand {
   }
 
   /** The service with the caller's token. */
-  protected final Service signedIn() throws Refused {
+  protected final Service signedIn() throws RefusedException {
     return token.service(profile(), environment(), credentials());
   }
 
@@ -22,7 +22,7 @@ public abstract class SignedInCommand extends MemberCommand {
    * The service with the caller's token, or without one if nobody is signed in, for public
    * operations.
    */
-  protected final Service signedInOrAnybody() throws Refused {
+  protected final Service signedInOrAnybody() throws RefusedException {
     return token.serviceForAnybody(profile(), environment(), credentials());
   }
 }

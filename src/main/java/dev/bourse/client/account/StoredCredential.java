@@ -3,7 +3,7 @@ package dev.bourse.client.account;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,10 +33,10 @@ final class StoredCredential implements Credential {
   }
 
   @Override
-  public String token() throws Refused {
+  public String token() throws RefusedException {
     Account account = credentials.find(profile).filter(this::isOfProfile).orElse(null);
     if (account == null || account.accessToken() == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "you are not signed in at %s: run %s".formatted(profile.url(), profile.signIn()));
     }
@@ -54,7 +54,7 @@ final class StoredCredential implements Credential {
   }
 
   @Override
-  public boolean renew(String refused) throws Refused {
+  public boolean renew(String refused) throws RefusedException {
     return !renewed(refused).equals(refused);
   }
 
@@ -67,7 +67,7 @@ final class StoredCredential implements Credential {
    * Returns a token other than {@code old}. A refresh token can be used once, and a second use
    * would end the sign-in, so one command at a time renews, and the others read the result.
    */
-  private String renewed(String old) throws Refused {
+  private String renewed(String old) throws RefusedException {
     String[] token = new String[1];
     boolean[] isOver = new boolean[1];
     credentials.update(
@@ -89,14 +89,14 @@ final class StoredCredential implements Credential {
         });
     @Nullable String got = token[0];
     if (isOver[0] || got == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED, "the sign-in at %s has ended; %s".formatted(profile.url(), advice()));
     }
     return got;
   }
 
   /** Renews an account; empty when the service reports that it has ended. */
-  private Optional<Account> refresh(Account account) throws Refused {
+  private Optional<Account> refresh(Account account) throws RefusedException {
     if (account.refreshToken() == null) {
       return Optional.empty();
     }

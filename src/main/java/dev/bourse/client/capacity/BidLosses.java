@@ -3,7 +3,7 @@ package dev.bourse.client.capacity;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.Question;
 import dev.bourse.core.Text;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -24,13 +24,13 @@ public record BidLosses(Clock clock) implements OperationCommand.Losses {
   private static final String PRICE = "limit_price_per_gpu_hour";
 
   @Override
-  public Question question(Service service, JsonObject body) throws Refused {
+  public Question question(Service service, JsonObject body) throws RefusedException {
     JsonObject cluster;
     try {
       String named = body.getString("cluster");
       String name = named == null ? service.call("GET", BID, null).getString("cluster") : named;
       cluster = service.call("GET", "/api/k8s/clusters/" + Service.encoded(name), null);
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       return Question.unread(refused);
     }
     return question(cluster, body, clock.instant());

@@ -3,7 +3,7 @@ package dev.bourse.client.capacity;
 import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.account.SignedInCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -81,14 +81,14 @@ public abstract class ClusterCommand extends SignedInCommand {
   }
 
   /** The selected cluster's current capacity. */
-  protected final JsonObject capacity(Service service) throws Refused {
+  protected final JsonObject capacity(Service service) throws RefusedException {
     JsonObject capacity = service.call("GET", about(CAPACITY), null);
     learn(capacity);
     return capacity;
   }
 
   /** Stores the names of a cluster's nodes for shell completion. */
-  final void learn(JsonObject capacity) throws Refused {
+  final void learn(JsonObject capacity) throws RefusedException {
     String name = capacity.getString("cluster");
     known()
         .learnNodes(
@@ -99,12 +99,12 @@ public abstract class ClusterCommand extends SignedInCommand {
   }
 
   /** The capacity of a named cluster. */
-  protected static JsonObject capacity(Service service, String cluster) throws Refused {
+  protected static JsonObject capacity(Service service, String cluster) throws RefusedException {
     return service.call("GET", CAPACITY + "?cluster=" + Service.encoded(cluster), null);
   }
 
   /** The host keys of a cluster's nodes. */
-  protected static JsonObject hostKeys(Service service, String cluster) throws Refused {
+  protected static JsonObject hostKeys(Service service, String cluster) throws RefusedException {
     String path = CAPACITY + "/host-keys?cluster=" + Service.encoded(cluster);
     return service.call("GET", path, null);
   }

@@ -1,7 +1,7 @@
 package dev.bourse.client.capacity;
 
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -59,16 +59,16 @@ final class ClusterEventStream {
    * Passes events on until the process ends.
    *
    * @param lost receives the reason for each lost connection
-   * @throws Refused when the service refuses the stream
+   * @throws RefusedException when the service refuses the stream
    */
-  void follow(Consumer<Event> each, Consumer<String> lost) throws Refused {
+  void follow(Consumer<Event> each, Consumer<String> lost) throws RefusedException {
     long wait = 1;
     while (true) {
       String before = last;
       try {
         listen(each);
         lost.accept("the service ended the stream");
-      } catch (Refused refused) {
+      } catch (RefusedException refused) {
         if (!refused.isTransient()) {
           throw refused;
         }
@@ -83,7 +83,7 @@ final class ClusterEventStream {
     }
   }
 
-  private void listen(Consumer<Event> each) throws Refused, IOException {
+  private void listen(Consumer<Event> each) throws RefusedException, IOException {
     Map<String, String> headers = new HashMap<>(Map.of("Accept", "text/event-stream"));
     if (last != null) {
       headers.put("Last-Event-ID", last);

@@ -4,7 +4,7 @@ import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -49,7 +49,7 @@ final class ClusterStatusCommand extends ClusterCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedIn();
     if (isWatched) {
       watch(service);
@@ -64,7 +64,7 @@ final class ClusterStatusCommand extends ClusterCommand {
     }
   }
 
-  private List<JsonObject> states(Service service) throws Refused {
+  private List<JsonObject> states(Service service) throws RefusedException {
     if (clusterNamed().isPresent()) {
       return List.of(capacity(service));
     }
@@ -86,7 +86,7 @@ final class ClusterStatusCommand extends ClusterCommand {
       states.add(state);
     }
     if (states.isEmpty()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the organization has no VM cluster; bourse clusters create makes one, and bourse k8s"
               + " clusters lists those of Kubernetes");
@@ -94,7 +94,7 @@ final class ClusterStatusCommand extends ClusterCommand {
     return states;
   }
 
-  private void watch(Service service) throws Refused {
+  private void watch(Service service) throws RefusedException {
     AnswerFormat.Form form = format.get().form();
     ClusterEventStream events =
         new ClusterEventStream(service, environment(), about("/api/vm/events"));

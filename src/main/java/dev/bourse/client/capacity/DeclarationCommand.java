@@ -4,7 +4,7 @@ import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.command.ConfirmPrompt;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine.Mixin;
@@ -31,13 +31,13 @@ abstract class DeclarationCommand extends ClusterCommand {
   }
 
   /** The new declaration without its version, based on the present capacity. */
-  abstract JsonObject declaration(JsonObject capacity) throws Refused;
+  abstract JsonObject declaration(JsonObject capacity) throws RefusedException;
 
   /** Runs after the declaration was written. */
-  void after(Service service, JsonObject capacity) throws Refused {}
+  void after(Service service, JsonObject capacity) throws RefusedException {}
 
   @Override
-  protected final void run() throws Refused {
+  protected final void run() throws RefusedException {
     Service service = signedIn();
     JsonObject capacity = capacity(service);
     JsonObject declaration =
@@ -74,7 +74,7 @@ abstract class DeclarationCommand extends ClusterCommand {
 
   /** The change from the present capacity to the declaration. */
   private DeclaredChange change(Service service, JsonObject capacity, JsonObject declaration)
-      throws Refused {
+      throws RefusedException {
     JsonObject preview = service.call("POST", PREVIEW, declaration);
     DeclaredChange change =
         new DeclaredChange(capacity, declaration, preview, environment().clock().instant());

@@ -2,7 +2,7 @@ package dev.bourse.client.capacity;
 
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.Question;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -16,18 +16,18 @@ public record DeclarationLosses(Clock clock) implements OperationCommand.Losses 
   private static final String VERSION = "expected_version";
 
   @Override
-  public Question question(Service service, JsonObject body) throws Refused {
+  public Question question(Service service, JsonObject body) throws RefusedException {
     DeclaredChange change;
     try {
       change = change(service, body);
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       return Question.unread(refused);
     }
     change.requireAccepted();
     return change.question();
   }
 
-  private DeclaredChange change(Service service, JsonObject body) throws Refused {
+  private DeclaredChange change(Service service, JsonObject body) throws RefusedException {
     String cluster = body.getString("cluster");
     String address =
         cluster == null

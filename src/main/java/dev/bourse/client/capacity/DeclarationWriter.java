@@ -2,7 +2,7 @@ package dev.bourse.client.capacity;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -34,14 +34,14 @@ final class DeclarationWriter {
    *
    * @param declaration in the form of the contract, with its cluster and the version it is based on
    * @return the capacity after it
-   * @throws Refused by the service; or because another writer came first
+   * @throws RefusedException by the service; or because another writer came first
    */
-  JsonObject make(JsonObject declaration) throws Refused {
+  JsonObject make(JsonObject declaration) throws RefusedException {
     boolean mayHaveArrived = false;
     for (int tries = 1; ; tries++) {
       try {
         return service.call("PUT", ClusterCommand.CAPACITY, declaration);
-      } catch (Refused refused) {
+      } catch (RefusedException refused) {
         if (refused.is("version-mismatch")) {
           JsonObject now = ClusterCommand.capacity(service, declaration.getString("cluster"));
           if (mayHaveArrived && isInForce(declaration, now)) {
@@ -61,8 +61,8 @@ final class DeclarationWriter {
   }
 
   /** The refusal of a declaration based on an old version. */
-  static Refused concurrentWrite(JsonObject now) {
-    return new Refused(
+  static RefusedException concurrentWrite(JsonObject now) {
+    return new RefusedException(
         ExitCode.REFUSED,
         "another writer changed the cluster first: it is at version %d by %s; nothing was written"
                 .formatted(now.getLong("version"), writer(now))

@@ -3,7 +3,7 @@ package dev.bourse.client.capacity;
 import dev.bourse.command.Question;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -33,9 +33,9 @@ record DeclaredChange(
   /**
    * Returns if the service would accept the declaration.
    *
-   * @throws Refused with the service's reason and the next step
+   * @throws RefusedException with the service's reason and the next step
    */
-  void requireAccepted() throws Refused {
+  void requireAccepted() throws RefusedException {
     JsonObject refusal = preview.getJsonObject("would_refuse");
     if (refusal == null) {
       return;
@@ -45,7 +45,7 @@ record DeclaredChange(
       throw DeclarationWriter.concurrentWrite(capacity);
     }
     String detail = Text.plain(error + ": " + refusal.getString("detail"));
-    throw new Refused(
+    throw new RefusedException(
         ExitCode.REFUSED,
         switch (error) {
           case "no-ssh-keys" ->

@@ -2,7 +2,7 @@ package dev.bourse.client.capacity;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine.Command;
 
@@ -21,10 +21,10 @@ final class DownCommand extends DeclarationCommand {
   }
 
   @Override
-  JsonObject declaration(JsonObject capacity) throws Refused {
+  JsonObject declaration(JsonObject capacity) throws RefusedException {
     JsonObject declared = capacity.getJsonObject("declared");
     if (declared == null || declared.getInteger("max_gpus") == 0) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED, "cluster " + capacity.getString("cluster") + " declares nothing");
     }
     return new JsonObject()

@@ -4,7 +4,7 @@ import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
@@ -43,9 +43,9 @@ final class LogsCommand extends ClusterCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     if (lines < 1 || lines > MOST) {
-      throw new Refused(ExitCode.USAGE, "-n: " + lines + " is not between 1 and " + MOST);
+      throw new RefusedException(ExitCode.USAGE, "-n: " + lines + " is not between 1 and " + MOST);
     }
     Service service = signedIn();
     List<JsonObject> entries = new ArrayList<>();

@@ -1,7 +1,7 @@
 package dev.bourse.client.capacity;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,9 +36,10 @@ public record NamedNode(String name, JsonObject facts) {
   /**
    * Finds an active node by its name, slot or address; without any of these, the only one.
    *
-   * @throws Refused when there is no such node, or several and none was named
+   * @throws RefusedException when there is no such node, or several and none was named
    */
-  public static NamedNode find(JsonObject capacity, @Nullable String typed) throws Refused {
+  public static NamedNode find(JsonObject capacity, @Nullable String typed)
+      throws RefusedException {
     List<NamedNode> active = active(capacity);
     List<NamedNode> meant =
         active.stream().filter(node -> typed == null || node.isCalled(typed)).toList();
@@ -47,12 +48,12 @@ public record NamedNode(String name, JsonObject facts) {
     }
     String names = String.join(", ", active.stream().map(NamedNode::name).toList());
     if (active.isEmpty()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "cluster %s has no active node; bourse status shows what it waits for"
               .formatted(capacity.getString("cluster")));
     }
-    throw new Refused(
+    throw new RefusedException(
         ExitCode.USAGE,
         typed == null
             ? "which node? there are " + names

@@ -2,7 +2,7 @@ package dev.bourse.client.capacity;
 
 import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +42,7 @@ final class QuoteCommand extends ClusterCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedIn();
     String name = pool != null ? pool : capacity(service).getJsonObject("pool").getString("pool");
     String path =

@@ -2,7 +2,7 @@ package dev.bourse.client.capacity;
 
 import dev.bourse.core.Times;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +22,7 @@ final class UntilOption {
    *
    * @param typed an RFC 3339 time, or a span from now: {@code 30m}, {@code 8h}
    */
-  static Instant end(String typed, Instant now) throws Refused {
+  static Instant end(String typed, Instant now) throws RefusedException {
     Matcher span = SPAN.matcher(typed);
     try {
       if (span.matches()) {
@@ -32,7 +32,7 @@ final class UntilOption {
       return Instant.ofEpochMilli(
           Times.parse(typed).orElseThrow(() -> new DateTimeException(typed)));
     } catch (DateTimeException | ArithmeticException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--until: '%s' is neither a time, such as %s, nor a span, such as 30m, 8h or 2d"
               .formatted(typed, now.plus(Duration.ofHours(8)).truncatedTo(ChronoUnit.SECONDS)));

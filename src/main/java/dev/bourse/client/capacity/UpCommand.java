@@ -3,7 +3,7 @@ package dev.bourse.client.capacity;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Times;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -93,13 +93,13 @@ final class UpCommand extends DeclarationCommand {
   }
 
   @Override
-  JsonObject declaration(JsonObject capacity) throws Refused {
+  JsonObject declaration(JsonObject capacity) throws RefusedException {
     JsonObject declared = capacity.getJsonObject("declared");
     if (gpus == null && declared == null) {
-      throw new Refused(ExitCode.USAGE, "--gpus: nothing is declared yet; say how many");
+      throw new RefusedException(ExitCode.USAGE, "--gpus: nothing is declared yet; say how many");
     }
     if (maxPrice == null && declared == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--max-price: nothing is declared yet; say the most that a GPU-hour may cost (bourse"
               + " market feed shows prices)");
@@ -137,24 +137,25 @@ final class UpCommand extends DeclarationCommand {
     return typed.equals(NONE);
   }
 
-  private static BigDecimal number(String option, String typed) throws Refused {
+  private static BigDecimal number(String option, String typed) throws RefusedException {
     if (!typed.matches("[0-9]{1,12}([.][0-9]{1,6})?")) {
-      throw new Refused(ExitCode.USAGE, option + ": '" + typed + "' is neither a number nor none");
+      throw new RefusedException(
+          ExitCode.USAGE, option + ": '" + typed + "' is neither a number nor none");
     }
     return new BigDecimal(typed);
   }
 
-  private static int whole(String option, String typed) throws Refused {
+  private static int whole(String option, String typed) throws RefusedException {
     try {
       return number(option, typed).intValueExact();
     } catch (ArithmeticException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE, option + ": '" + typed + "' is neither a number of GPUs nor none");
     }
   }
 
   @Override
-  void after(Service service, JsonObject capacity) throws Refused {
+  void after(Service service, JsonObject capacity) throws RefusedException {
     if (wait == null) {
       return;
     }
@@ -163,7 +164,7 @@ final class UpCommand extends DeclarationCommand {
     JsonObject now = capacity;
     while (activeGpus(now) < wanted) {
       if (!environment().clock().instant().isBefore(end)) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.UNAVAILABLE,
             "%d of %d GPUs are active after %s; the declaration stands, and bourse status shows it"
                 .formatted(activeGpus(now), wanted, wait));
@@ -176,11 +177,11 @@ final class UpCommand extends DeclarationCommand {
   }
 
   /** Reads the capacity after a while; returns the known one if the service cannot be read. */
-  private JsonObject later(Service service, JsonObject known, Instant end) throws Refused {
+  private JsonObject later(Service service, JsonObject known, Instant end) throws RefusedException {
     environment().await(LOOK);
     try {
       return capacity(service, known.getString("cluster"));
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       Instant again = environment().clock().instant().plusSeconds(e.retryAfterSeconds());
       if (!e.isTransient() || !again.isBefore(end)) {
         throw e;
@@ -193,10 +194,10 @@ final class UpCommand extends DeclarationCommand {
   /**
    * Fails when less is declared than before, because the missing nodes will never become active.
    */
-  private static void requireDeclared(int wanted, JsonObject now) throws Refused {
+  private static void requireDeclared(int wanted, JsonObject now) throws RefusedException {
     JsonObject declared = now.getJsonObject("declared");
     if (declared == null || declared.getInteger("max_gpus") < wanted) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the declaration ended or was replaced meanwhile: %d GPUs are declared now, not %d; bourse"
                   .formatted(declared == null ? 0 : declared.getInteger("max_gpus"), wanted)

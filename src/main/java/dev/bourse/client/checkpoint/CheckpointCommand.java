@@ -4,7 +4,7 @@ import dev.bourse.client.account.SignedInCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -55,9 +55,9 @@ public final class CheckpointCommand {
         defaultValue = "4")
     private int parallel = 4;
 
-    int get() throws Refused {
+    int get() throws RefusedException {
       if (parallel < 1 || parallel > MOST) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE, "--parallel: " + parallel + " is not between 1 and " + MOST);
       }
       return parallel;

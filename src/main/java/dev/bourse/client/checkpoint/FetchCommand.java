@@ -4,7 +4,7 @@ import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.SetDownload;
 import dev.bourse.core.Sizes;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
@@ -45,11 +45,11 @@ final class FetchCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedInOrAnybody();
     FoundItem found = FoundItem.of(service, id);
     if (!found.isSet()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "%s is one file; download it: bourse checkpoint pull %s".formatted(id, id));
     }

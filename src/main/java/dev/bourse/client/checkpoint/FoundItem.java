@@ -1,7 +1,7 @@
 package dev.bourse.client.checkpoint;
 
 import dev.bourse.client.transfer.FileUpload;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 
@@ -12,12 +12,12 @@ import io.vertx.core.json.JsonObject;
  * @param facts the service's answer about the item
  */
 record FoundItem(String path, JsonObject facts) {
-  static FoundItem of(Service service, String id) throws Refused {
+  static FoundItem of(Service service, String id) throws RefusedException {
     if (!service.isAnonymous()) {
       String path = FileUpload.item(id);
       try {
         return new FoundItem(path, service.call("GET", path, null));
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         if (!e.is("gone")) {
           throw e;
         }

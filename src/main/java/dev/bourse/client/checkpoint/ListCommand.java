@@ -3,7 +3,7 @@ package dev.bourse.client.checkpoint;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.FileUpload;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
@@ -61,9 +61,10 @@ final class ListCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     if (limit < 1 || limit > MAX_ITEMS) {
-      throw new Refused(ExitCode.USAGE, "--limit: " + limit + " is not between 1 and " + MAX_ITEMS);
+      throw new RefusedException(
+          ExitCode.USAGE, "--limit: " + limit + " is not between 1 and " + MAX_ITEMS);
     }
     Service service = signedIn();
     JsonArray items = new JsonArray();
@@ -96,7 +97,8 @@ final class ListCommand extends CheckpointCommand.Subcommand {
     }
   }
 
-  private JsonObject page(Service service, @Nullable String before, int left) throws Refused {
+  private JsonObject page(Service service, @Nullable String before, int left)
+      throws RefusedException {
     StringBuilder query = new StringBuilder("?limit=").append(Math.min(PAGE, left));
     if (text != null) {
       query.append("&q=").append(Service.encoded(text));

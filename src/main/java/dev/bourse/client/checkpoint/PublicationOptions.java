@@ -1,7 +1,7 @@
 package dev.bourse.client.checkpoint;
 
 import dev.bourse.client.transfer.FileUpload;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -47,7 +47,7 @@ final class PublicationOptions {
   }
 
   /** The item of this name that a publication would replace; empty when there is none. */
-  Optional<JsonObject> replaced(Service service, String name) throws Refused {
+  Optional<JsonObject> replaced(Service service, String name) throws RefusedException {
     if (replace.equals("false")) {
       return Optional.empty();
     }

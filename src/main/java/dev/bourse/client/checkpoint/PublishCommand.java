@@ -3,7 +3,7 @@ package dev.bourse.client.checkpoint;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.LocalFolder;
 import dev.bourse.client.transfer.SetUpload;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import java.nio.file.Path;
 import java.util.List;
@@ -46,7 +46,7 @@ final class PublishCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedIn();
     LocalFolder found = LocalFolder.look(folder, withHidden);
     printLeftOut(found.leftOut());

@@ -5,7 +5,7 @@ import dev.bourse.client.transfer.FileDownload;
 import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -47,22 +47,22 @@ final class PullCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedInOrAnybody();
     FoundItem found = FoundItem.of(service, id);
     JsonObject item = found.facts();
     if (found.isSet()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "%s is a set of files; fetch it into a folder: bourse checkpoint fetch %s DIR"
               .formatted(id, id));
     }
     Path target = output == null ? named(item.getString("filename")) : output;
     if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-      throw new Refused(ExitCode.REFUSED, target + " exists; --force replaces it");
+      throw new RefusedException(ExitCode.REFUSED, target + " exists; --force replaces it");
     }
     if (Files.isDirectory(target) || target.getFileName() == null) {
-      throw new Refused(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
+      throw new RefusedException(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
     }
     new FileDownload(service, environment(), err()).fetch(found.path(), item, target);
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
@@ -72,13 +72,13 @@ final class PullCommand extends CheckpointCommand.Subcommand {
    * A local file for an item's name, which a stranger chose: it must not lead to another folder or
    * hide the file.
    */
-  private static Path named(String filename) throws Refused {
+  private static Path named(String filename) throws RefusedException {
     boolean isPlain =
         !filename.isEmpty()
             && !filename.startsWith(".")
             && filename.chars().noneMatch(c -> c == '/' || c == '\\' || Character.isISOControl(c));
     if (!isPlain) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "the item's name, %s, cannot be used for a file; give -o"
               .formatted(Text.plain(filename)));

@@ -5,7 +5,7 @@ import dev.bourse.client.transfer.FileUpload;
 import dev.bourse.client.transfer.LocalFile;
 import dev.bourse.client.transfer.UploadStates;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -46,9 +46,9 @@ final class PushCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     if (files.size() > 1 && publication.isOneItem()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           "--title and --replace ID take one file; %d are given".formatted(files.size()));
     }
@@ -70,7 +70,7 @@ final class PushCommand extends CheckpointCommand.Subcommand {
   }
 
   /** Computes the digest only if the lengths are equal. */
-  private boolean isThere(LocalFile file, JsonObject item) throws Refused {
+  private boolean isThere(LocalFile file, JsonObject item) throws RefusedException {
     return contentType == null
         && Long.valueOf(file.size()).equals(item.getLong("bytes"))
         && publication.changesNothing(item, file.size(), file.sha256());

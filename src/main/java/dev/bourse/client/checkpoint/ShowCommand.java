@@ -3,7 +3,7 @@ package dev.bourse.client.checkpoint;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.SetDownload;
 import dev.bourse.client.transfer.SetManifest;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
@@ -34,7 +34,7 @@ final class ShowCommand extends CheckpointCommand.Subcommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Service service = signedInOrAnybody();
     FoundItem found = FoundItem.of(service, id);
     JsonObject shown = found.facts().copy();
@@ -48,7 +48,7 @@ final class ShowCommand extends CheckpointCommand.Subcommand {
     }
   }
 
-  private List<JsonObject> files(Service service, FoundItem found) throws Refused {
+  private List<JsonObject> files(Service service, FoundItem found) throws RefusedException {
     List<JsonObject> rows = new ArrayList<>();
     if (found.isSet() && found.facts().getString("sha256") != null) {
       SetManifest manifest =

@@ -5,7 +5,7 @@ import dev.bourse.client.account.SignedInCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -62,7 +62,7 @@ final class AddKeyCommand extends SignedInCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Path chosen = file == null ? usual() : file;
     String line = read(chosen);
     Service service = signedIn();
@@ -78,32 +78,32 @@ final class AddKeyCommand extends SignedInCommand {
     out().print(format.get().print(service.call("POST", path, key)));
   }
 
-  private Path usual() throws Refused {
+  private Path usual() throws RefusedException {
     for (String candidate : USUAL) {
       Path path = environment().home().resolve(".ssh").resolve(candidate);
       if (Files.isReadable(path)) {
         return path;
       }
     }
-    throw new Refused(
+    throw new RefusedException(
         ExitCode.USAGE,
         "there is no public key in ~/.ssh; name a file, or make one: ssh-keygen -t ed25519");
   }
 
-  private static String read(Path file) throws Refused {
+  private static String read(Path file) throws RefusedException {
     try {
       if (Files.size(file) > MOST_BYTES) {
-        throw new Refused(ExitCode.USAGE, file + " is too long for a public key");
+        throw new RefusedException(ExitCode.USAGE, file + " is too long for a public key");
       }
       String text = Files.readString(file).strip();
       if (text.startsWith("-----BEGIN")) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE,
             "%s is a private key; keep it secret; the public key is %s.pub".formatted(file, file));
       }
       return text;
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 

@@ -4,7 +4,7 @@ import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,7 +39,7 @@ final class CopyCommand extends NodeCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Reach reach = reach();
     Set<String> named = new LinkedHashSet<>();
     List<String> copied = new ArrayList<>();
@@ -56,7 +56,7 @@ final class CopyCommand extends NodeCommand {
       }
     }
     if (named.size() != 1) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE,
           named.isEmpty()
               ? "neither side is on a node; write NODE:PATH for one"

@@ -3,7 +3,7 @@ package dev.bourse.client.ssh;
 import dev.bourse.client.capacity.ClusterCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -31,11 +31,11 @@ abstract class NodeCommand extends ClusterCommand {
 
   /** A cluster's capacity, and the ssh hosts of its active nodes. */
   record Reach(JsonObject capacity, Map<String, SshHost> hosts) {
-    SshHost host(String node) throws Refused {
+    SshHost host(String node) throws RefusedException {
       SshHost host = hosts.get(node);
       if (host == null) {
         // The node was granted or released between the two answers.
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.UNAVAILABLE, node + " was granted or released just now; try again");
       }
       return host;
@@ -47,16 +47,16 @@ abstract class NodeCommand extends ClusterCommand {
   }
 
   /** Reads the capacity and host keys from the service, and stores them in the files. */
-  final Reach reach() throws Refused {
+  final Reach reach() throws RefusedException {
     Service service = signedIn();
     JsonObject capacity = capacity(service);
     JsonObject keys = hostKeys(service, capacity.getString("cluster"));
     return new Reach(capacity, files().replace(capacity, keys, identity()));
   }
 
-  private @Nullable Path identity() throws Refused {
+  private @Nullable Path identity() throws RefusedException {
     if (identity != null && !Files.isReadable(identity)) {
-      throw new Refused(ExitCode.USAGE, "-i: cannot read " + identity);
+      throw new RefusedException(ExitCode.USAGE, "-i: cannot read " + identity);
     }
     return identity == null ? null : identity.toAbsolutePath().normalize();
   }
@@ -80,19 +80,19 @@ abstract class NodeCommand extends ClusterCommand {
   }
 
   /** Runs a program with this process's terminal, and returns its exit code. */
-  static int run(List<String> command) throws Refused {
+  static int run(List<String> command) throws RefusedException {
     try {
       return new ProcessBuilder(command).inheritIO().start().waitFor();
     } catch (IOException e) {
       throw missing(command.get(0));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 
-  static Refused missing(String program) {
-    return new Refused(
+  static RefusedException missing(String program) {
+    return new RefusedException(
         ExitCode.USAGE, "there is no '" + program + "' here; install OpenSSH's clients");
   }
 }

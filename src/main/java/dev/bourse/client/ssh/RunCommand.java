@@ -4,7 +4,7 @@ import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -51,15 +51,15 @@ final class RunCommand extends NodeCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     if (parallel < 1 || parallel > MOST_PARALLEL) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE, "--parallel: " + parallel + " is not between 1 and " + MOST_PARALLEL);
     }
     Reach reach = reach();
     List<NamedNode> nodes = NamedNode.active(reach.capacity());
     if (nodes.isEmpty()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "cluster %s has no active node; bourse status shows what it waits for"
               .formatted(reach.capacity().getString("cluster")));
@@ -83,7 +83,7 @@ final class RunCommand extends NodeCommand {
     }
   }
 
-  private int highest(List<NamedNode> nodes, List<Future<Integer>> ends) throws Refused {
+  private int highest(List<NamedNode> nodes, List<Future<Integer>> ends) throws RefusedException {
     int highest = 0;
     for (int i = 0; i < ends.size(); i++) {
       int code = end(ends.get(i));
@@ -95,21 +95,21 @@ final class RunCommand extends NodeCommand {
     return highest;
   }
 
-  private static int end(Future<Integer> running) throws Refused {
+  private static int end(Future<Integer> running) throws RefusedException {
     try {
       return running.get();
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof Refused refused) {
+      if (e.getCause() instanceof RefusedException refused) {
         throw refused;
       }
       throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 
-  private int runOn(SshHost host, String prefix) throws Refused {
+  private int runOn(SshHost host, String prefix) throws RefusedException {
     // Disables prompts, because nobody can answer for several nodes at once.
     List<String> ssh = open("ssh", host, "-n", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20");
     ssh.add(host.name());
@@ -130,7 +130,7 @@ final class RunCommand extends NodeCommand {
     } catch (InterruptedException e) {
       process.destroy();
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 

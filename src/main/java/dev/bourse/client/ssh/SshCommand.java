@@ -3,7 +3,7 @@ package dev.bourse.client.ssh;
 import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -42,7 +42,7 @@ final class SshCommand extends NodeCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     boolean isOnlyCommand =
         !words.contains(DASHES)
             && spec().commandLine().getParseResult().originalArgs().contains(DASHES);

@@ -3,7 +3,7 @@ package dev.bourse.client.ssh;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +35,7 @@ final class SshConfigCommand extends NodeCommand {
   }
 
   @Override
-  protected void run() throws Refused {
+  protected void run() throws RefusedException {
     Reach reach = reach();
     String include = "Include \"" + files().config() + '"';
     if (isInstalled) {
@@ -49,7 +49,7 @@ final class SshConfigCommand extends NodeCommand {
     }
   }
 
-  private void install(String include) throws Refused {
+  private void install(String include) throws RefusedException {
     Path config = environment().home().resolve(".ssh/config");
     try {
       String before = Files.exists(config) ? Files.readString(config) : "";
@@ -71,7 +71,7 @@ final class SshConfigCommand extends NodeCommand {
           StandardCopyOption.ATOMIC_MOVE,
           StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + config + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot write " + config + ": " + IoWords.of(e));
     }
     err().println("included in " + config);
   }

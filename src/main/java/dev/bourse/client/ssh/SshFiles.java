@@ -2,7 +2,7 @@ package dev.bourse.client.ssh;
 
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.ConfigFolder;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ final class SshFiles {
    * @return its nodes that can be reached, by their names
    */
   Map<String, SshHost> replace(JsonObject capacity, JsonObject hostKeys, @Nullable Path identity)
-      throws Refused {
+      throws RefusedException {
     String user = capacity.getJsonObject("environment").getString("ssh_user");
     Map<String, JsonObject> keys = new HashMap<>();
     for (Object key : hostKeys.getJsonArray("host_keys")) {
@@ -80,7 +80,7 @@ final class SshFiles {
     return hosts;
   }
 
-  private void write(List<SshHost> hosts) throws Refused {
+  private void write(List<SshHost> hosts) throws RefusedException {
     StringBuilder config =
         new StringBuilder("# Written by bourse ssh-config, which replaces it.\n");
     StringBuilder known = new StringBuilder();

@@ -3,7 +3,7 @@ package dev.bourse.client.ssh;
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ record SshHost(
    * @param identity the file of a private key, absolute
    */
   static SshHost of(NamedNode node, String user, JsonObject key, @Nullable Path identity)
-      throws Refused {
+      throws RefusedException {
     String hostKey = key.getString("host_key");
     if (hostKey != null && !HOST_KEY.matcher(hostKey).matches()) {
       throw unusable("host_key", hostKey);
@@ -60,15 +60,15 @@ record SshHost(
         identity);
   }
 
-  private static String word(String what, String text) throws Refused {
+  private static String word(String what, String text) throws RefusedException {
     if (!WORD.matcher(text).matches()) {
       throw unusable(what, text);
     }
     return text;
   }
 
-  private static Refused unusable(String what, String text) {
-    return new Refused(
+  private static RefusedException unusable(String what, String text) {
+    return new RefusedException(
         ExitCode.UNAVAILABLE,
         "the service sent a %s that is not safe for ssh: '%s'".formatted(what, Text.plain(text)));
   }

@@ -6,7 +6,7 @@ import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.core.Times;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedInputStream;
@@ -76,7 +76,7 @@ final class TrailVerifyCommand implements Callable<Integer> {
       List<ProvenChain> proven = proven();
       spec.commandLine().getOut().print(format.get().print(shown(proven)));
       return ExitCode.OK.code();
-    } catch (Refused refused) {
+    } catch (RefusedException refused) {
       spec.commandLine().getErr().println(refused.getMessage());
       return refused.exitCode().code();
     } finally {
@@ -85,7 +85,7 @@ final class TrailVerifyCommand implements Callable<Integer> {
     }
   }
 
-  private List<ProvenChain> proven() throws Refused {
+  private List<ProvenChain> proven() throws RefusedException {
     TrailProof proof = new TrailProof();
     try {
       for (Path file : files()) {
@@ -93,16 +93,16 @@ final class TrailVerifyCommand implements Callable<Integer> {
       }
       List<ProvenChain> chains = proof.chains();
       if (chains.isEmpty()) {
-        throw new Refused(ExitCode.USAGE, "there is no batch in the files");
+        throw new RefusedException(ExitCode.USAGE, "there is no batch in the files");
       }
       requireRows(chains);
       return chains;
-    } catch (TrailProof.Unsound unsound) {
-      throw new Refused(ExitCode.NOT_WHOLE, String.valueOf(unsound.getMessage()));
+    } catch (TrailProof.UnsoundTrailException unsound) {
+      throw new RefusedException(ExitCode.NOT_WHOLE, String.valueOf(unsound.getMessage()));
     }
   }
 
-  private void requireRows(List<ProvenChain> chains) throws Refused {
+  private void requireRows(List<ProvenChain> chains) throws RefusedException {
     if (allowPurged) {
       return;
     }
@@ -114,7 +114,7 @@ final class TrailVerifyCommand implements Callable<Integer> {
       }
     }
     if (!without.isEmpty()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.NOT_WHOLE,
           "batches without rows: "
               + String.join("; ", without)
@@ -122,7 +122,7 @@ final class TrailVerifyCommand implements Callable<Integer> {
     }
   }
 
-  private List<Path> files() throws Refused {
+  private List<Path> files() throws RefusedException {
     List<Path> files = new ArrayList<>();
     for (Path path : named) {
       if (!Files.isDirectory(path)) {
@@ -143,7 +143,8 @@ final class TrailVerifyCommand implements Callable<Integer> {
     return files;
   }
 
-  private static void read(Path file, TrailProof proof) throws Refused, TrailProof.Unsound {
+  private static void read(Path file, TrailProof proof)
+      throws RefusedException, TrailProof.UnsoundTrailException {
     try (InputStream bytes = new BufferedInputStream(Files.newInputStream(file))) {
       BoundedLines lines = new BoundedLines(bytes);
       String line = lines.next();
@@ -155,14 +156,14 @@ final class TrailVerifyCommand implements Callable<Integer> {
       }
       proof.end(file.toString(), lines.number());
     } catch (BoundedLines.UnreadableLineException e) {
-      throw new Refused(ExitCode.NOT_WHOLE, file + ":" + e.getMessage());
+      throw new RefusedException(ExitCode.NOT_WHOLE, file + ":" + e.getMessage());
     } catch (IOException e) {
       throw unreadable(file, e);
     }
   }
 
-  private static Refused unreadable(Path path, IOException e) {
-    return new Refused(ExitCode.USAGE, "cannot read " + path + ": " + IoWords.of(e));
+  private static RefusedException unreadable(Path path, IOException e) {
+    return new RefusedException(ExitCode.USAGE, "cannot read " + path + ": " + IoWords.of(e));
   }
 
   private static JsonObject shown(List<ProvenChain> proven) {

@@ -1,7 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Terminal;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -60,14 +60,14 @@ public record CommandEnvironment(
   /**
    * Waits.
    *
-   * @throws Refused when the command is interrupted meanwhile
+   * @throws RefusedException when the command is interrupted meanwhile
    */
-  public void await(Duration over) throws Refused {
+  public void await(Duration over) throws RefusedException {
     try {
       pause.until(over);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 

@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -43,7 +43,7 @@ public final class ConfigFolder {
   /** Work done while a lock is held. */
   @FunctionalInterface
   public interface Work<T> {
-    T run() throws Refused;
+    T run() throws RefusedException;
   }
 
   public ConfigFolder(CommandEnvironment environment) {
@@ -63,24 +63,24 @@ public final class ConfigFolder {
   }
 
   /** The content of a file; empty if it does not exist. */
-  public JsonObject read(String name) throws Refused {
+  public JsonObject read(String name) throws RefusedException {
     Path file = file(name);
     try {
       return Files.exists(file) ? new JsonObject(Files.readString(file)) : new JsonObject();
     } catch (DecodeException e) {
-      throw new Refused(ExitCode.USAGE, file + " is damaged: delete it and sign in again");
+      throw new RefusedException(ExitCode.USAGE, file + " is damaged: delete it and sign in again");
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 
   /** Replaces a file durably. */
-  public void write(String name, JsonObject content) throws Refused {
+  public void write(String name, JsonObject content) throws RefusedException {
     write(name, content.encodePrettily() + "\n");
   }
 
   /** Replaces a file with a text, durably. */
-  public void write(String name, String content) throws Refused {
+  public void write(String name, String content) throws RefusedException {
     Path file = file(name);
     // Private to this process, because another may be writing the same file.
     Path next = file.resolveSibling(file.getFileName() + "." + ProcessHandle.current().pid());
@@ -98,15 +98,16 @@ public final class ConfigFolder {
       }
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot write " + file + ": " + IoWords.of(e));
     }
   }
 
-  public void delete(String name) throws Refused {
+  public void delete(String name) throws RefusedException {
     try {
       Files.deleteIfExists(file(name));
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot delete " + file(name) + ": " + IoWords.of(e));
+      throw new RefusedException(
+          ExitCode.USAGE, "cannot delete " + file(name) + ": " + IoWords.of(e));
     }
   }
 
@@ -115,7 +116,7 @@ public final class ConfigFolder {
   }
 
   /** Does work under a lock of this name; waits while another command holds it. */
-  public <T> T locked(String name, Work<T> work) throws Refused {
+  public <T> T locked(String name, Work<T> work) throws RefusedException {
     long deadline = environment.clock().millis() + LOCK_TIMEOUT.toMillis();
     try (FileChannel channel = lockFile(name)) {
       while (true) {
@@ -123,13 +124,14 @@ public final class ConfigFolder {
           return work.run();
         }
         if (environment.clock().millis() > deadline) {
-          throw new Refused(
+          throw new RefusedException(
               ExitCode.UNAVAILABLE, "another command is using %s; try again".formatted(file(name)));
         }
         environment.await(LOCK_POLL);
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
+      throw new RefusedException(
+          ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
     }
   }
 
@@ -138,7 +140,7 @@ public final class ConfigFolder {
    *
    * @return null when another command holds it
    */
-  public @Nullable FileChannel tryLock(String name) throws Refused {
+  public @Nullable FileChannel tryLock(String name) throws RefusedException {
     try {
       FileChannel channel = lockFile(name);
       if (lock(channel) != null) {
@@ -147,7 +149,8 @@ public final class ConfigFolder {
       channel.close();
       return null;
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
+      throw new RefusedException(
+          ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
     }
   }
 

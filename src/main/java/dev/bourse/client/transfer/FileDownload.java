@@ -4,7 +4,7 @@ import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
 import io.vertx.core.json.JsonObject;
@@ -65,7 +65,7 @@ public final class FileDownload {
    * @param path of the item, on the organization's list or on the public feed
    * @param facts the service's answer about the item
    */
-  public void fetch(String path, JsonObject facts, Path target) throws Refused {
+  public void fetch(String path, JsonObject facts, Path target) throws RefusedException {
     requireBytes(facts);
     DownloadSource wanted =
         new DownloadSource(path + "/content", facts.getString("sha256"), facts.getLong("bytes"));
@@ -76,9 +76,9 @@ public final class FileDownload {
   }
 
   /** Fails for an item without bytes. */
-  static void requireBytes(JsonObject facts) throws Refused {
+  static void requireBytes(JsonObject facts) throws RefusedException {
     if (facts.getString("sha256") == null || facts.getString("status").equals("pending")) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED, facts.getString("id") + " has no bytes yet; try again later");
     }
   }
@@ -96,7 +96,7 @@ public final class FileDownload {
   }
 
   /** Downloads bytes with a known digest, and replaces the target. */
-  void fetch(DownloadSource wanted, Path target, Transfer progress) throws Refused {
+  void fetch(DownloadSource wanted, Path target, Transfer progress) throws RefusedException {
     Path part = part(target, wanted.sha256());
     try (FileChannel file =
         FileChannel.open(
@@ -107,7 +107,7 @@ public final class FileDownload {
             // A symbolic link must not redirect the bytes to another file.
             LinkOption.NOFOLLOW_LINKS)) {
       if (!isOurs(file)) {
-        throw new Refused(ExitCode.REFUSED, "another command is writing " + part);
+        throw new RefusedException(ExitCode.REFUSED, "another command is writing " + part);
       }
       long kept = file.size();
       if (kept > wanted.size()) {
@@ -122,7 +122,7 @@ public final class FileDownload {
       }
       if (!found.equals(wanted.sha256())) {
         Files.deleteIfExists(part);
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.NOT_WHOLE,
             "the bytes differ from the published ones: sha256 %s, expected %s; nothing is kept"
                 .formatted(found, wanted.sha256()));
@@ -134,13 +134,13 @@ public final class FileDownload {
     }
   }
 
-  private static Refused unwritable(Path part, IOException e) {
-    return new Refused(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
+  private static RefusedException unwritable(Path part, IOException e) {
+    return new RefusedException(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
   }
 
   /** The temporary file. Its failures are not retried, unlike the connection's. */
   private record Part(Path path, FileChannel file) {
-    void truncate(long size) throws Refused {
+    void truncate(long size) throws RefusedException {
       try {
         file.truncate(size);
       } catch (IOException e) {
@@ -148,7 +148,7 @@ public final class FileDownload {
       }
     }
 
-    void write(ByteBuffer bytes, long from) throws Refused {
+    void write(ByteBuffer bytes, long from) throws RefusedException {
       try {
         for (long at = from; bytes.hasRemaining(); ) {
           at += file.write(bytes, at);
@@ -169,7 +169,7 @@ public final class FileDownload {
 
   /** Downloads the missing bytes; returns the digest of all. */
   private String receive(DownloadSource wanted, Path part, FileChannel file, Transfer progress)
-      throws Refused, IOException {
+      throws RefusedException, IOException {
     PrefixDigest arrived = new PrefixDigest().read(part, file, file.size());
     if (arrived.length() > 0) {
       progress.say(
@@ -182,7 +182,7 @@ public final class FileDownload {
       PrefixDigest[] now = {from};
       try {
         StallWatchdog.run(progress, () -> piece(wanted, from, new Part(part, file), progress, now));
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         retries.after(e);
       } finally {
         arrived = now[0];
@@ -195,7 +195,7 @@ public final class FileDownload {
   /** Makes one request, and appends the received bytes to the file and the digest. */
   private boolean piece(
       DownloadSource wanted, PrefixDigest from, Part part, Transfer progress, PrefixDigest[] now)
-      throws Refused {
+      throws RefusedException {
     HttpResponse<InputStream> answer = ask(wanted, from.length());
     try (InputStream body = answer.body()) {
       int status = answer.statusCode();
@@ -215,7 +215,7 @@ public final class FileDownload {
   }
 
   /** Requests the bytes from an offset on, from the service or the address it redirects to. */
-  private HttpResponse<InputStream> ask(DownloadSource wanted, long from) throws Refused {
+  private HttpResponse<InputStream> ask(DownloadSource wanted, long from) throws RefusedException {
     Map<String, String> range = from > 0 ? Map.of("Range", "bytes=" + from + '-') : Map.of();
     Map<String, String> headers = new HashMap<>(range);
     String tag = '"' + wanted.sha256() + '"';
@@ -233,7 +233,7 @@ public final class FileDownload {
     }
     if (answer.statusCode() < 300 && !answer.headers().firstValue("etag").orElse("").equals(tag)) {
       close(answer);
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the item was replaced meanwhile; run the same command to fetch the new one");
     }
@@ -245,11 +245,11 @@ public final class FileDownload {
    * entity tags are unrelated; the digest of all bytes reveals a change.
    */
   private HttpResponse<InputStream> followRedirect(
-      HttpResponse<InputStream> answer, Map<String, String> range) throws Refused {
+      HttpResponse<InputStream> answer, Map<String, String> range) throws RefusedException {
     close(answer);
     String location = answer.headers().firstValue("location").orElse("");
     if (!location.startsWith("https://") && !location.startsWith("http://")) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the service redirected to an invalid address: " + Text.plain(location));
     }
@@ -258,13 +258,13 @@ public final class FileDownload {
     if (found.statusCode() >= 300) {
       close(found);
       // The next attempt gets a new redirect, because this address may have expired.
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.UNAVAILABLE, "the store of the bytes answers with status " + found.statusCode());
     }
     return found;
   }
 
-  private void close(HttpResponse<InputStream> answer) throws Refused {
+  private void close(HttpResponse<InputStream> answer) throws RefusedException {
     try {
       answer.body().close();
     } catch (IOException e) {
@@ -279,13 +279,13 @@ public final class FileDownload {
       long size,
       Transfer progress,
       PrefixDigest[] now)
-      throws IOException, Refused {
+      throws IOException, RefusedException {
     part.truncate(digested.length());
     now[0] = digested;
     byte[] piece = new byte[PIECE];
     for (int count = body.read(piece); count >= 0; count = body.read(piece)) {
       if (digested.length() + count > size) {
-        throw new Refused(ExitCode.REFUSED, "received more bytes than were published");
+        throw new RefusedException(ExitCode.REFUSED, "received more bytes than were published");
       }
       part.write(ByteBuffer.wrap(piece, 0, count), digested.length());
       digested.add(piece, 0, count);

@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
 import io.vertx.core.json.JsonObject;
@@ -48,7 +48,7 @@ public final class FileUpload {
    * @param publication the announcement without the number and digest of the bytes
    * @return the item
    */
-  public JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
+  public JsonObject publish(LocalFile file, JsonObject publication) throws RefusedException {
     JsonObject announced = publication.copy().put("bytes", file.size());
     try (UploadStates.Place place = states.take(service.baseUrl(), file.path())) {
       if (file.size() <= MAX_DIRECT_BYTES) {
@@ -81,7 +81,8 @@ public final class FileUpload {
         new PrefixDigest().sha256());
   }
 
-  private JsonObject direct(LocalFile file, JsonObject announced, String id) throws Refused {
+  private JsonObject direct(LocalFile file, JsonObject announced, String id)
+      throws RefusedException {
     try (Progress progress = progress(file, 0)) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
       while (true) {
@@ -97,7 +98,7 @@ public final class FileUpload {
           return service.answer(
               StallWatchdog.run(
                   progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
-        } catch (Refused e) {
+        } catch (RefusedException e) {
           JsonObject landed = committedItem(e, id, announced.getString("sha256"), retries);
           if (landed != null) {
             return landed;
@@ -110,7 +111,8 @@ public final class FileUpload {
 
   /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
   private @Nullable JsonObject committedItem(
-      Refused refused, String id, String sha256, RetryPolicy retries) throws Refused {
+      RefusedException refused, String id, String sha256, RetryPolicy retries)
+      throws RefusedException {
     boolean isOver =
         refused.reason().equals("not-pending") || refused.is("gone") || refused.status() == 404;
     if (!isOver) {
@@ -121,7 +123,7 @@ public final class FileUpload {
         JsonObject item = service.call("GET", item(id), null);
         boolean isPending = item.getString("status", "").equals("pending");
         return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         if (!e.isTransient()) {
           return null;
         }
@@ -155,13 +157,13 @@ public final class FileUpload {
       this.sent = sent;
     }
 
-    void store() throws Refused {
+    void store() throws RefusedException {
       state = state.at(sent);
       place.write(state.toJson());
     }
 
     /** Records how many bytes the service has. */
-    void recordOffset(long kept, FileRange outgoing) throws Refused {
+    void recordOffset(long kept, FileRange outgoing) throws RefusedException {
       PrefixDigest ahead = outgoing.sent();
       if (kept == ahead.length()) {
         sent = ahead;
@@ -170,7 +172,7 @@ public final class FileUpload {
       }
     }
 
-    void recordOffset(long kept) throws Refused {
+    void recordOffset(long kept) throws RefusedException {
       if (kept < sent.length()) {
         sent = new PrefixDigest();
       }
@@ -180,7 +182,7 @@ public final class FileUpload {
 
   /** The unfinished upload of an earlier command; null if there is none that can be resumed. */
   private @Nullable OngoingUpload resumed(
-      UploadStates.Place place, LocalFile file, JsonObject announced) throws Refused {
+      UploadStates.Place place, LocalFile file, JsonObject announced) throws RefusedException {
     JsonObject stored = place.read();
     if (stored.isEmpty()) {
       return null;
@@ -209,14 +211,14 @@ public final class FileUpload {
     return null;
   }
 
-  private boolean isThere(OngoingUpload begun) throws Refused {
+  private boolean isThere(OngoingUpload begun) throws RefusedException {
     try {
       begun.recordOffset(session(begun).readReceivedBytes());
       err.printf(
           "%s: resuming at %s%n",
           begun.file.name(), Sizes.part(begun.sent.length(), begun.file.size()));
       return true;
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       if (e.is("gone") || e.status() == 404) {
         return false;
       }
@@ -228,7 +230,7 @@ public final class FileUpload {
     return new UploadSession(service, begun.state.sessionUrl(), begun.file.size());
   }
 
-  private JsonObject resumable(OngoingUpload begun) throws Refused {
+  private JsonObject resumable(OngoingUpload begun) throws RefusedException {
     try (Progress progress = progress(begun.file, begun.sent.length());
         ResumeHint note = new ResumeHint(progress, begun.file.name(), begun.file.size())) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
@@ -247,7 +249,7 @@ public final class FileUpload {
             retries.allSent();
             return commit(begun);
           }
-        } catch (Refused e) {
+        } catch (RefusedException e) {
           String committed = begun.committed;
           // A commit that succeeded ends the session, so that the next attempt is refused.
           JsonObject landed =
@@ -263,10 +265,12 @@ public final class FileUpload {
     }
   }
 
-  private void afterFailure(Refused e, OngoingUpload begun, RetryPolicy retries, Progress progress)
-      throws Refused {
+  private void afterFailure(
+      RefusedException e, OngoingUpload begun, RetryPolicy retries, Progress progress)
+      throws RefusedException {
     if (e.reason().equals("object-missing")) {
-      retries.after(new Refused(ExitCode.UNAVAILABLE, "the service does not have all bytes"));
+      retries.after(
+          new RefusedException(ExitCode.UNAVAILABLE, "the service does not have all bytes"));
     } else if (e.isTransient()) {
       retries.after(e);
     } else {
@@ -279,7 +283,7 @@ public final class FileUpload {
   }
 
   /** Sends the next part and records how far it got. */
-  private void send(OngoingUpload begun, Progress progress) throws Refused {
+  private void send(OngoingUpload begun, Progress progress) throws RefusedException {
     UploadSession session = session(begun);
     FileRange outgoing =
         FileRange.digested(
@@ -290,7 +294,7 @@ public final class FileUpload {
     begun.store();
   }
 
-  private JsonObject commit(OngoingUpload begun) throws Refused {
+  private JsonObject commit(OngoingUpload begun) throws RefusedException {
     String sha256 = begun.sent.sha256();
     begun.committed = sha256;
     Request request =

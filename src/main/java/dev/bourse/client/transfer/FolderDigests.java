@@ -3,7 +3,7 @@ package dev.bourse.client.transfer;
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -81,7 +81,7 @@ final class FolderDigests {
    * @param place the folder of the cache
    * @param path the digested folder
    */
-  FolderDigests(ConfigFolder place, Clock clock, Path path) throws Refused {
+  FolderDigests(ConfigFolder place, Clock clock, Path path) throws RefusedException {
     this.folder = place;
     this.clock = clock;
     byte[] key = path.toString().getBytes(StandardCharsets.UTF_8);
@@ -107,7 +107,7 @@ final class FolderDigests {
    *
    * @param path of the file in the folder
    */
-  String sha256(String path, LocalFile file, Transfer progress) throws Refused {
+  String sha256(String path, LocalFile file, Transfer progress) throws RefusedException {
     CachedDigest digest = known.get(path);
     if (digest != null && digest.isOf(file)) {
       return digest.sha256();
@@ -135,7 +135,7 @@ final class FolderDigests {
     }
   }
 
-  void forget(String path) throws Refused {
+  void forget(String path) throws RefusedException {
     known.remove(path);
     write();
   }
@@ -145,13 +145,13 @@ final class FolderDigests {
     known.keySet().retainAll(paths);
   }
 
-  private synchronized void writeAtTimes() throws Refused {
+  private synchronized void writeAtTimes() throws RefusedException {
     if (clock.millis() - writtenAt >= WRITE_MILLIS) {
       write();
     }
   }
 
-  synchronized void write() throws Refused {
+  synchronized void write() throws RefusedException {
     JsonObject files = new JsonObject();
     known.forEach((path, digest) -> files.put(path, digest.toJson()));
     folder.write(name, new JsonObject().put("files", files));
@@ -159,7 +159,7 @@ final class FolderDigests {
   }
 
   /** Deletes the caches of unused folders. */
-  void sweep() throws Refused {
+  void sweep() throws RefusedException {
     Path place = folder.file(PLACE);
     if (!Files.isDirectory(place)) {
       return;
@@ -171,7 +171,7 @@ final class FolderDigests {
         }
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot clear " + place + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot clear " + place + ": " + IoWords.of(e));
     }
   }
 }

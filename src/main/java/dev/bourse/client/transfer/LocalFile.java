@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.net.URLConnection;
 import java.nio.file.Files;
@@ -58,18 +58,18 @@ public record LocalFile(
   }
 
   /** The digest of its bytes, in lower-case hex. Reads all of them. */
-  public String sha256() throws Refused {
+  public String sha256() throws RefusedException {
     String digest = new PrefixDigest().read(path, size).sha256();
     requireUnchanged();
     return digest;
   }
 
-  public static LocalFile look(Path given) throws Refused {
+  public static LocalFile look(Path given) throws RefusedException {
     try {
       Path path = given.toRealPath();
       BasicFileAttributes facts = Files.readAttributes(path, BasicFileAttributes.class);
       if (!facts.isRegularFile()) {
-        throw new Refused(ExitCode.USAGE, given + " is not a file");
+        throw new RefusedException(ExitCode.USAGE, given + " is not a file");
       }
       return new LocalFile(
           path,
@@ -78,15 +78,15 @@ public record LocalFile(
           facts.lastModifiedTime().toMillis(),
           Stamp.of(path));
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
     }
   }
 
   /** Fails if the file has changed since it was examined. */
-  void requireUnchanged() throws Refused {
+  void requireUnchanged() throws RefusedException {
     LocalFile now = look(path);
     if (now.size != size || now.modifiedMillis != modifiedMillis) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           path + " changed while it was sent; run the same command again to send the new version");
     }

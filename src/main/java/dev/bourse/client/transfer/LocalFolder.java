@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -42,10 +42,10 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
    *
    * @param withHidden whether to include names that start with a dot
    */
-  public static LocalFolder look(Path given, boolean withHidden) throws Refused {
+  public static LocalFolder look(Path given, boolean withHidden) throws RefusedException {
     Path named = given.toAbsolutePath().normalize().getFileName();
     if (!Files.isDirectory(given) || named == null) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE, given + " is not a folder; bourse checkpoint push publishes a file");
     }
     Walk walk = new Walk(withHidden);
@@ -53,12 +53,12 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
       Path path = given.toRealPath();
       walk.into(path, "");
       if (walk.files.isEmpty()) {
-        throw new Refused(ExitCode.USAGE, given + " has no file to publish");
+        throw new RefusedException(ExitCode.USAGE, given + " has no file to publish");
       }
       walk.files.sort(Comparator.comparing(Member::path));
       return new LocalFolder(path, named.toString(), walk.files, walk.leftOut);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
     }
   }
 
@@ -76,7 +76,7 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
       this.withHidden = withHidden;
     }
 
-    void into(Path folder, String prefix) throws IOException, Refused {
+    void into(Path folder, String prefix) throws IOException, RefusedException {
       try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
         for (Path entry : entries) {
           String name = entry.getFileName().toString();
@@ -91,16 +91,16 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
       }
     }
 
-    private void add(Path entry, String path) throws Refused {
+    private void add(Path entry, String path) throws RefusedException {
       if (Files.isSymbolicLink(entry) && !Files.isRegularFile(entry)) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE,
             entry
                 + " is a symbolic link without a target file; replace it with the file, or remove"
                 + " the link");
       }
       if (files.size() == MAX_FILES) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE,
             "there are more than %,d files, the most a set may have; pack some of them into one"
                 .formatted(MAX_FILES));

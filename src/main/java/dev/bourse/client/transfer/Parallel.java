@@ -1,7 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -30,7 +30,7 @@ final class Parallel {
   /** The work on one item. */
   @FunctionalInterface
   interface Work<T> {
-    void on(T thing) throws Refused;
+    void on(T thing) throws RefusedException;
   }
 
   /**
@@ -38,7 +38,7 @@ final class Parallel {
    *
    * @param width the number of concurrent items
    */
-  static <T> void each(int width, List<T> things, Work<T> work) throws Refused {
+  static <T> void each(int width, List<T> things, Work<T> work) throws RefusedException {
     ExecutorService threads = Executors.newFixedThreadPool(width, Parallel::thread);
     CompletionService<Boolean> done = new ExecutorCompletionService<>(threads);
     AtomicBoolean isOver = new AtomicBoolean();
@@ -54,7 +54,7 @@ final class Parallel {
     }
     try {
       for (int left = things.size(); left > 0; left--) {
-        Optional<Refused> refused = refusal(done.take());
+        Optional<RefusedException> refused = refusal(done.take());
         if (refused.isPresent()) {
           isOver.set(true);
           throw refused.get().is("gone")
@@ -64,18 +64,19 @@ final class Parallel {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     } finally {
       end(threads);
     }
   }
 
-  private static Optional<Refused> refusal(Future<Boolean> ended) throws InterruptedException {
+  private static Optional<RefusedException> refusal(Future<Boolean> ended)
+      throws InterruptedException {
     try {
       ended.get();
       return Optional.empty();
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof Refused refused) {
+      if (e.getCause() instanceof RefusedException refused) {
         return Optional.of(refused);
       }
       throw new IllegalStateException(e.getCause());
@@ -86,7 +87,8 @@ final class Parallel {
    * A failure of one item ends the session, so that the others only see that it is gone: returns
    * the refusal that explains more.
    */
-  private static Refused mostTelling(Refused gone, CompletionService<Boolean> done, int others)
+  private static RefusedException mostTelling(
+      RefusedException gone, CompletionService<Boolean> done, int others)
       throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TELLING_MILLIS);
     for (int left = others; left > 0; left--) {
@@ -94,7 +96,8 @@ final class Parallel {
       if (ended == null) {
         break;
       }
-      Optional<Refused> other = refusal(ended).filter(r -> !r.is("gone") && !r.isTransient());
+      Optional<RefusedException> other =
+          refusal(ended).filter(r -> !r.is("gone") && !r.isTransient());
       if (other.isPresent()) {
         return other.get();
       }

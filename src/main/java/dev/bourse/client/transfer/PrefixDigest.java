@@ -3,7 +3,7 @@ package dev.bourse.client.transfer;
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -60,16 +60,16 @@ final class PrefixDigest {
    *
    * @return this
    */
-  PrefixDigest read(Path file, long end) throws Refused {
+  PrefixDigest read(Path file, long end) throws RefusedException {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
       return read(file, channel, end);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 
   /** Like {@link #read(Path, long)}, with reports of progress. */
-  PrefixDigest read(Path file, long end, Transfer progress) throws Refused {
+  PrefixDigest read(Path file, long end, Transfer progress) throws RefusedException {
     while (length < end) {
       long before = length;
       read(file, Math.min(end, length + SHOWN));
@@ -86,7 +86,7 @@ final class PrefixDigest {
    * Like {@link #read(Path, long)}, for an open file: opening and closing it again would release
    * its lock.
    */
-  PrefixDigest read(Path file, FileChannel channel, long end) throws Refused {
+  PrefixDigest read(Path file, FileChannel channel, long end) throws RefusedException {
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
     try {
       while (length < end) {
@@ -99,7 +99,7 @@ final class PrefixDigest {
       }
       return this;
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.client.transfer;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.time.Duration;
 
 /** Limits the retries of a transfer without progress, with exponential backoff. */
@@ -47,9 +47,9 @@ final class RetryPolicy {
    * Waits before the next attempt.
    *
    * @param failure of the last one
-   * @throws Refused that failure, when a retry cannot help or there were enough
+   * @throws RefusedException that failure, when a retry cannot help or there were enough
    */
-  void after(Refused failure) throws Refused {
+  void after(RefusedException failure) throws RefusedException {
     boolean isAsked =
         isAtEnd && failure.retryAfterSeconds() > 0 && waitedMillis < LONGEST_END_MILLIS;
     failures += isAsked ? 0 : 1;

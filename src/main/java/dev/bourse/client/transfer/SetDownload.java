@@ -5,7 +5,7 @@ import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
 import io.vertx.core.json.JsonObject;
@@ -77,7 +77,7 @@ public final class SetDownload {
   private record MissingFile(SetManifest.Entry entry, Path target) {}
 
   /** The manifest of a set. */
-  public SetManifest manifest(String path, JsonObject facts) throws Refused {
+  public SetManifest manifest(String path, JsonObject facts) throws RefusedException {
     FileDownload.requireBytes(facts);
     HttpResponse<InputStream> answer =
         service.let(
@@ -92,7 +92,7 @@ public final class SetDownload {
       }
       String sha256 = HexFormat.of().formatHex(Digests.sha256(document));
       if (!sha256.equals(facts.getString("sha256"))) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.REFUSED,
             "the set was replaced meanwhile, or its manifest is damaged; try again");
       }
@@ -108,7 +108,8 @@ public final class SetDownload {
    * @param path of the item, on the organization's list or on the public feed
    * @param force whether existing files with other bytes are replaced
    */
-  public Outcome fetch(String path, JsonObject facts, Path folder, boolean force) throws Refused {
+  public Outcome fetch(String path, JsonObject facts, Path folder, boolean force)
+      throws RefusedException {
     SetManifest manifest = manifest(path, facts);
     try {
       Files.createDirectories(folder);
@@ -128,7 +129,7 @@ public final class SetDownload {
       }
       return new Outcome(manifest.files().size(), missing.size(), bytes);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + folder + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot write " + folder + ": " + IoWords.of(e));
     }
   }
 
@@ -136,7 +137,7 @@ public final class SetDownload {
    * Fails for a set with a file that has the temporary name of another: each would overwrite the
    * other. Some file systems ignore case.
    */
-  private static void requirePartsApart(SetManifest manifest, Path root) throws Refused {
+  private static void requirePartsApart(SetManifest manifest, Path root) throws RefusedException {
     Set<String> targets = new HashSet<>();
     for (SetManifest.Entry entry : manifest.files()) {
       targets.add(folded(target(root, entry.path())));
@@ -144,7 +145,7 @@ public final class SetDownload {
     for (SetManifest.Entry entry : manifest.files()) {
       Path part = FileDownload.part(target(root, entry.path()), entry.sha256());
       if (targets.contains(folded(part))) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.REFUSED,
             "the set has a file %s, which is also the temporary name of its %s during the download"
                     .formatted(
@@ -161,7 +162,7 @@ public final class SetDownload {
   /** The files that are missing or have other bytes. */
   private List<MissingFile> missing(
       SetManifest manifest, Path root, FolderDigests digests, boolean force)
-      throws Refused, IOException {
+      throws RefusedException, IOException {
     List<MissingFile> missing = new ArrayList<>();
     List<MissingFile> present = new ArrayList<>();
     for (SetManifest.Entry entry : manifest.files()) {
@@ -183,7 +184,7 @@ public final class SetDownload {
       digests.write();
     }
     if (!others.isEmpty() && !force) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "%s differs from the set's file%s; --force replaces files that differ"
               .formatted(
@@ -195,9 +196,9 @@ public final class SetDownload {
   }
 
   private static boolean isWhole(MissingFile one, FolderDigests digests, Transfer progress)
-      throws Refused {
+      throws RefusedException {
     if (!Files.isRegularFile(one.target(), LinkOption.NOFOLLOW_LINKS)) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED, one.target() + " is not a file, but the set has a file of that name");
     }
     LocalFile file = LocalFile.look(one.target());
@@ -216,7 +217,7 @@ public final class SetDownload {
 
   private void fetch(
       String path, List<MissingFile> alike, Path root, FolderDigests digests, Progress progress)
-      throws Refused {
+      throws RefusedException {
     MissingFile first = alike.get(0);
     SetManifest.Entry entry = first.entry();
     createFolder(root, first.target());
@@ -225,7 +226,7 @@ public final class SetDownload {
             path + "/files/" + entry.sha256(), entry.sha256(), entry.bytes());
     try {
       new FileDownload(service, environment, err).fetch(wanted, first.target(), progress.part());
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       throw e.is("not-found") || e.is("gone") ? replaced(e) : e;
     }
     remember(first, digests);
@@ -237,45 +238,46 @@ public final class SetDownload {
     }
   }
 
-  private static Refused replaced(Refused refused) {
-    Refused explained =
-        new Refused(
+  private static RefusedException replaced(RefusedException refused) {
+    RefusedException explained =
+        new RefusedException(
             ExitCode.REFUSED,
             "the set was replaced or removed meanwhile; run the same command to fetch the new one");
     explained.initCause(refused);
     return explained;
   }
 
-  private static void remember(MissingFile one, FolderDigests digests) throws Refused {
+  private static void remember(MissingFile one, FolderDigests digests) throws RefusedException {
     digests.remember(one.entry().path(), LocalFile.look(one.target()), one.entry().sha256());
   }
 
-  private static void copy(Path from, Path to, String sha256) throws Refused {
+  private static void copy(Path from, Path to, String sha256) throws RefusedException {
     Path part = FileDownload.part(to, sha256);
     try {
       Files.copy(from, part, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
       Files.move(part, to, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + to + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot write " + to + ": " + IoWords.of(e));
     }
   }
 
   /** A file's target, which is always inside the folder. */
-  private static Path target(Path root, String path) throws Refused {
+  private static Path target(Path root, String path) throws RefusedException {
     try {
       Path target = root.resolve(path).normalize();
       if (target.startsWith(root) && !target.equals(root)) {
         return target;
       }
     } catch (InvalidPathException e) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.USAGE, "this name is not possible for a file here: " + e.getReason());
     }
-    throw new Refused(ExitCode.REFUSED, "the set's manifest names a file outside the folder");
+    throw new RefusedException(
+        ExitCode.REFUSED, "the set's manifest names a file outside the folder");
   }
 
   /** Creates the folders of a file; a symbolic link among them must not lead outside. */
-  private static void createFolder(Path root, Path target) throws Refused {
+  private static void createFolder(Path root, Path target) throws RefusedException {
     Path folder = root;
     try {
       for (Path part : root.relativize(target.getParent())) {
@@ -286,7 +288,8 @@ public final class SetDownload {
         create(folder);
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot make the folder " + folder + ": " + IoWords.of(e));
+      throw new RefusedException(
+          ExitCode.USAGE, "cannot make the folder " + folder + ": " + IoWords.of(e));
     }
   }
 

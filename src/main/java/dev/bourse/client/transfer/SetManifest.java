@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -29,7 +29,7 @@ public record SetManifest(List<Entry> files) {
   }
 
   /** Parses a manifest. */
-  static SetManifest of(String document) throws Refused {
+  static SetManifest of(String document) throws RefusedException {
     List<Entry> files = new ArrayList<>();
     try {
       JsonArray listed = new JsonObject(document).getJsonArray("files", new JsonArray());
@@ -42,14 +42,14 @@ public record SetManifest(List<Entry> files) {
                 file.getString("sha256", "")));
       }
     } catch (DecodeException | ClassCastException e) {
-      throw new Refused(ExitCode.REFUSED, "the set's manifest cannot be read");
+      throw new RefusedException(ExitCode.REFUSED, "the set's manifest cannot be read");
     }
     return new SetManifest(files);
   }
 
-  private static Entry entry(String path, long bytes, String sha256) throws Refused {
+  private static Entry entry(String path, long bytes, String sha256) throws RefusedException {
     if (!isSafe(path) || bytes < 0 || !SHA256.matcher(sha256).matches()) {
-      throw new Refused(
+      throw new RefusedException(
           ExitCode.REFUSED,
           "the set's manifest names a file that cannot be written: '%s'; nothing is fetched"
               .formatted(Text.plain(path)));

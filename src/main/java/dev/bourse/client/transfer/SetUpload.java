@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
 import io.vertx.core.json.JsonArray;
@@ -56,7 +56,7 @@ public final class SetUpload {
    * @param publication the announcement without the files
    * @return the item
    */
-  public JsonObject publish(LocalFolder folder, JsonObject publication) throws Refused {
+  public JsonObject publish(LocalFolder folder, JsonObject publication) throws RefusedException {
     states.sweep(environment.clock().instant());
     try (UploadStates.Place upload = states.take(service.baseUrl(), folder.path())) {
       FolderDigests digests = new FolderDigests(place, environment.clock(), folder.path());
@@ -74,7 +74,7 @@ public final class SetUpload {
         JsonObject item = commit(begun, folder.size());
         upload.forget();
         return item;
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         boolean isOver = e.is("gone") || e.is("secret-detected");
         if (isOver || e.reason().equals("sha-mismatch")) {
           upload.forget();
@@ -128,7 +128,7 @@ public final class SetUpload {
   }
 
   /** All files in the form of the announcement. */
-  private JsonArray files(LocalFolder folder, FolderDigests digests) throws Refused {
+  private JsonArray files(LocalFolder folder, FolderDigests digests) throws RefusedException {
     List<LocalFolder.Member> unknown =
         folder.files().stream().filter(m -> !digests.knows(m.path(), m.file())).toList();
     long size = unknown.stream().mapToLong(m -> m.file().size()).sum();
@@ -166,7 +166,7 @@ public final class SetUpload {
 
   /** The unfinished upload of an earlier command; null if there is none that can be resumed. */
   private @Nullable AnnouncedSet resumed(
-      UploadStates.Place upload, LocalFolder folder, JsonObject announced) throws Refused {
+      UploadStates.Place upload, LocalFolder folder, JsonObject announced) throws RefusedException {
     JsonObject stored = upload.read();
     if (stored.isEmpty()) {
       return null;
@@ -187,14 +187,14 @@ public final class SetUpload {
     return null;
   }
 
-  private boolean isThere(AnnouncedSet begun, LocalFolder folder) throws Refused {
+  private boolean isThere(AnnouncedSet begun, LocalFolder folder) throws RefusedException {
     if (begun.missing().isEmpty()) {
       return true;
     }
     try {
       session(begun, folder, begun.missing().get(0)).readReceivedBytes();
       return true;
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       if (e.is("gone") || e.status() == 404) {
         return false;
       }
@@ -202,19 +202,22 @@ public final class SetUpload {
     }
   }
 
-  private LocalFolder.Member member(LocalFolder folder, int number) throws Refused {
+  private LocalFolder.Member member(LocalFolder folder, int number) throws RefusedException {
     if (number < 0 || number >= folder.files().size()) {
-      throw new Refused(ExitCode.REFUSED, "the service asks for a file that was not announced");
+      throw new RefusedException(
+          ExitCode.REFUSED, "the service asks for a file that was not announced");
     }
     return folder.files().get(number);
   }
 
-  private UploadSession session(AnnouncedSet begun, LocalFolder folder, int number) throws Refused {
+  private UploadSession session(AnnouncedSet begun, LocalFolder folder, int number)
+      throws RefusedException {
     return new UploadSession(
         service, begun.sessionUrl() + '/' + number, member(folder, number).file().size());
   }
 
-  private void send(AnnouncedSet begun, LocalFolder folder, FolderDigests digests) throws Refused {
+  private void send(AnnouncedSet begun, LocalFolder folder, FolderDigests digests)
+      throws RefusedException {
     List<Integer> missing = begun.missing();
     long size = 0;
     for (int number : missing) {
@@ -238,7 +241,7 @@ public final class SetUpload {
             LocalFolder.Member member = member(folder, number);
             try {
               send(session(begun, folder, number), member, progress.part());
-            } catch (Refused e) {
+            } catch (RefusedException e) {
               if (e.reason().equals("sha-mismatch")) {
                 digests.forget(member.path());
                 throw changed(member);
@@ -257,8 +260,8 @@ public final class SetUpload {
         .toList();
   }
 
-  private static Refused changed(LocalFolder.Member member) {
-    return new Refused(
+  private static RefusedException changed(LocalFolder.Member member) {
+    return new RefusedException(
         ExitCode.REFUSED,
         member.path()
             + " changed while it was sent; run the same command again to send the new version");
@@ -266,7 +269,7 @@ public final class SetUpload {
 
   /** Sends one file from the offset that the service has reached. */
   private void send(UploadSession session, LocalFolder.Member member, Transfer progress)
-      throws Refused {
+      throws RefusedException {
     LocalFile file = member.file();
     RetryPolicy retries = new RetryPolicy(environment, progress);
     long kept = -1;
@@ -287,14 +290,14 @@ public final class SetUpload {
         kept = session.send(kept, stretch, progress);
         progress.at(kept);
         retries.arrived(kept);
-      } catch (Refused e) {
+      } catch (RefusedException e) {
         kept = -1;
         retries.after(e);
       }
     }
   }
 
-  private JsonObject commit(AnnouncedSet begun, long bytes) throws Refused {
+  private JsonObject commit(AnnouncedSet begun, long bytes) throws RefusedException {
     Request request =
         new Request(
             "POST",
@@ -307,7 +310,7 @@ public final class SetUpload {
       while (true) {
         try {
           return service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
-        } catch (Refused e) {
+        } catch (RefusedException e) {
           JsonObject landed = committedItem(e, begun);
           if (landed != null) {
             return landed;
@@ -319,7 +322,7 @@ public final class SetUpload {
   }
 
   /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
-  private @Nullable JsonObject committedItem(Refused refused, AnnouncedSet begun) {
+  private @Nullable JsonObject committedItem(RefusedException refused, AnnouncedSet begun) {
     if (!refused.reason().equals("not-pending") && !refused.is("gone")) {
       return null;
     }
@@ -327,7 +330,7 @@ public final class SetUpload {
       JsonObject item = service.call("GET", FileUpload.item(begun.id()), null);
       boolean isPending = item.getString("status", "").equals("pending");
       return !isPending && item.getLong("revision", 0L) == begun.revision() ? item : null;
-    } catch (Refused e) {
+    } catch (RefusedException e) {
       return null;
     }
   }

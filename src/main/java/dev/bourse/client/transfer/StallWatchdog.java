@@ -1,7 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -23,9 +23,9 @@ final class StallWatchdog {
   /**
    * Runs the work.
    *
-   * @throws Refused by the work itself, or because it stalled
+   * @throws RefusedException by the work itself, or because it stalled
    */
-  static <T> T run(Transfer progress, Callable<T> work) throws Refused {
+  static <T> T run(Transfer progress, Callable<T> work) throws RefusedException {
     FutureTask<T> task = new FutureTask<>(work);
     Thread worker = new Thread(task, "transfer");
     worker.setDaemon(true);
@@ -38,20 +38,20 @@ final class StallWatchdog {
         } catch (TimeoutException e) {
           progress.draw();
           if (progress.stillness().compareTo(STALL) > 0) {
-            throw new Refused(
+            throw new RefusedException(
                 ExitCode.UNAVAILABLE,
                 "no data was transferred for %d s".formatted(STALL.toSeconds()));
           }
         }
       }
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof Refused refused) {
+      if (e.getCause() instanceof RefusedException refused) {
         throw refused;
       }
       throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+      throw new RefusedException(ExitCode.UNAVAILABLE, "interrupted");
     } finally {
       end(task, worker);
     }

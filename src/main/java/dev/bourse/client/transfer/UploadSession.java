@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
 import java.net.http.HttpResponse;
@@ -30,7 +30,7 @@ record UploadSession(Service service, String url, long size) {
   }
 
   /** The number of bytes the service has. */
-  long readReceivedBytes() throws Refused {
+  long readReceivedBytes() throws RefusedException {
     return receivedBytes(
         service.open(
             Request.of("PUT", url, Map.of("Content-Range", "bytes */" + size)),
@@ -43,7 +43,7 @@ record UploadSession(Service service, String url, long size) {
    *
    * @return the number of bytes the service has afterwards
    */
-  long send(long start, FileRange stretch, Transfer progress) throws Refused {
+  long send(long start, FileRange stretch, Transfer progress) throws RefusedException {
     Request request =
         new Request(
             "PUT",
@@ -56,7 +56,7 @@ record UploadSession(Service service, String url, long size) {
   }
 
   /** The number of bytes the service has, from an answer. */
-  private long receivedBytes(HttpResponse<String> answer) throws Refused {
+  private long receivedBytes(HttpResponse<String> answer) throws RefusedException {
     if (answer.statusCode() == 200) {
       return size;
     }
@@ -78,9 +78,9 @@ record UploadSession(Service service, String url, long size) {
     throw unexpectedRange(range, null);
   }
 
-  private static Refused unexpectedRange(String range, @Nullable Exception cause) {
-    Refused refused =
-        new Refused(
+  private static RefusedException unexpectedRange(String range, @Nullable Exception cause) {
+    RefusedException refused =
+        new RefusedException(
             ExitCode.REFUSED,
             "the service answered with an unexpected range: " + Text.plain(range));
     if (cause != null) {

@@ -3,7 +3,7 @@ package dev.bourse.client.transfer;
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -42,24 +42,24 @@ public final class UploadStates {
     }
 
     /** The stored state; empty when there is none. */
-    JsonObject read() throws Refused {
+    JsonObject read() throws RefusedException {
       return folder.read(name);
     }
 
-    void write(JsonObject state) throws Refused {
+    void write(JsonObject state) throws RefusedException {
       folder.write(name, state);
     }
 
-    void forget() throws Refused {
+    void forget() throws RefusedException {
       folder.delete(name);
     }
 
     @Override
-    public void close() throws Refused {
+    public void close() throws RefusedException {
       try {
         lock.close();
       } catch (IOException e) {
-        throw new Refused(
+        throw new RefusedException(
             ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + IoWords.of(e));
       }
     }
@@ -68,20 +68,20 @@ public final class UploadStates {
   /**
    * Locks the state of the upload of a file or a folder to a service.
    *
-   * @throws Refused when another command is sending it
+   * @throws RefusedException when another command is sending it
    */
-  Place take(String url, Path path) throws Refused {
+  Place take(String url, Path path) throws RefusedException {
     byte[] key = (url + '\n' + path).getBytes(StandardCharsets.UTF_8);
     String name = FOLDER + HexFormat.of().formatHex(Digests.sha256(key), 0, 16) + ".json";
     @Nullable FileChannel lock = folder.tryLock(name);
     if (lock == null) {
-      throw new Refused(ExitCode.REFUSED, "another command is sending " + path);
+      throw new RefusedException(ExitCode.REFUSED, "another command is sending " + path);
     }
     return new Place(name, lock);
   }
 
   /** Deletes abandoned states. */
-  public void sweep(Instant now) throws Refused {
+  public void sweep(Instant now) throws RefusedException {
     Path uploads = folder.file(FOLDER);
     if (!Files.isDirectory(uploads)) {
       return;
@@ -93,7 +93,7 @@ public final class UploadStates {
         }
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot clear " + uploads + ": " + IoWords.of(e));
+      throw new RefusedException(ExitCode.USAGE, "cannot clear " + uploads + ": " + IoWords.of(e));
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.edge.fields;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
@@ -18,12 +18,12 @@ public final class CommonFields {
   /**
    * Parses a price field in cents.
    *
-   * @throws ApiError 422 if it is not a whole number of cents
+   * @throws ApiException 422 if it is not a whole number of cents
    */
   public static long cents(JsonObject body, String field) {
     BigDecimal usd = new BigDecimal(body.getNumber(field).toString());
     if (!Price.isWholeCents(usd)) {
-      throw ApiError.badField(field, usd.toPlainString(), "dollars with at most two decimals");
+      throw ApiException.badField(field, usd.toPlainString(), "dollars with at most two decimals");
     }
     return Price.toCents(usd);
   }
@@ -60,7 +60,7 @@ public final class CommonFields {
   /**
    * Parses the expiry of a token, null for never.
    *
-   * @throws ApiError {@code bad-request} if it is not an RFC 3339 time in the future
+   * @throws ApiException {@code bad-request} if it is not an RFC 3339 time in the future
    */
   public static @Nullable Long expiry(@Nullable String expiresAt, long nowMillis) {
     if (expiresAt == null) {
@@ -68,7 +68,7 @@ public final class CommonFields {
     }
     OptionalLong millis = Times.parse(expiresAt);
     if (millis.isEmpty() || millis.getAsLong() <= nowMillis) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "expires_at", expiresAt, "an RFC 3339 time in the future, such as 2030-01-31T00:00:00Z");
     }
     return millis.getAsLong();

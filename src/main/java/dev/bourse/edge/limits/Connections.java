@@ -1,6 +1,6 @@
 package dev.bourse.edge.limits;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -57,7 +57,7 @@ public final class Connections {
   private final Set<Channel> asking = new HashSet<>();
 
   /** A connection in its TLS handshake. */
-  private record Handshake(Occupancy.Client client, long deadlineMillis) {}
+  private record Handshake(Occupancy.ClientShare client, long deadlineMillis) {}
 
   /**
    * @param occupancy shared by all event loops
@@ -86,7 +86,7 @@ public final class Connections {
       channel.close();
       return;
     }
-    Occupancy.Client client = occupancy.enter(peer);
+    Occupancy.ClientShare client = occupancy.enter(peer);
     if (client == null || !findRoom(channel)) {
       occupancy.recordRejection();
       if (client != null) {
@@ -125,7 +125,7 @@ public final class Connections {
     if (source.isEmpty()) {
       return true;
     }
-    Occupancy.Client client = occupancy.enter(source);
+    Occupancy.ClientShare client = occupancy.enter(source);
     if (client == null) {
       occupancy.recordRejection();
       return false;
@@ -145,7 +145,7 @@ public final class Connections {
     if (source.isEmpty()) {
       return true;
     }
-    Occupancy.Client client = occupancy.enter(source);
+    Occupancy.ClientShare client = occupancy.enter(source);
     if (client == null) {
       occupancy.recordRejection();
       end(connection);
@@ -208,7 +208,8 @@ public final class Connections {
       abort(http);
       return;
     }
-    Occupancy.Client client = occupancy.enter(source == null || source.isEmpty() ? peer : source);
+    Occupancy.ClientShare client =
+        occupancy.enter(source == null || source.isEmpty() ? peer : source);
     if (client == null) {
       occupancy.recordRejection();
       abort(http);
@@ -374,7 +375,7 @@ public final class Connections {
   public void reserveBody(OpenConnection connection, int bytes) {
     if (!take(connection, OpenConnection.weight(bytes, 0))) {
       occupancy.recordRejection();
-      throw ApiError.retryLater(
+      throw ApiException.retryLater(
           ErrorCode.OVERLOADED, "too many incomplete requests; try again", RETRY_ROOM_MILLIS);
     }
   }

@@ -1,7 +1,7 @@
 package dev.bourse.edge.limits;
 
-import dev.bourse.core.ApiError;
-import dev.bourse.core.Limit;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.Bulkhead;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,13 +23,13 @@ public final class Occupancy {
   private static final long REPORT_NANOS = 60_000_000_000L;
 
   /** The resources of one client address. A proxy's address has no limit. */
-  static final class Client {
+  static final class ClientShare {
     private final String address;
     private final boolean isBounded;
     private final AtomicLong unreadBytes = new AtomicLong();
     private int connections;
 
-    private Client(String address, boolean isBounded) {
+    private ClientShare(String address, boolean isBounded) {
       this.address = address;
       this.isBounded = isBounded;
     }
@@ -38,10 +38,10 @@ public final class Occupancy {
   private final ProcessLimits room;
   private final ClientAddress clients;
   private final Neighbours neighbours = new Neighbours();
-  private final Map<String, Client> byAddress = new ConcurrentHashMap<>();
+  private final Map<String, ClientShare> byAddress = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong unreadBytes = new AtomicLong();
-  private final Limit blocks;
+  private final Bulkhead blocks;
   private final LongAdder rejected = new LongAdder();
   private long reportedNanos;
   private long reported;
@@ -50,7 +50,7 @@ public final class Occupancy {
     this.room = room;
     this.clients = clients;
     this.blocks =
-        Limit.of("kilobytes of bodies on their way in", kilobytes(room.blockBytes()))
+        Bulkhead.of("kilobytes of bodies on their way in", kilobytes(room.blockBytes()))
             .sharingFairly();
   }
 
@@ -68,14 +68,14 @@ public final class Occupancy {
   }
 
   /** Adds a connection of an address; null if the address has reached its limit. */
-  @Nullable Client enter(String peer) {
+  @Nullable ClientShare enter(String peer) {
     boolean isBounded = !clients.isProxy(peer);
     int[] count = new int[1];
-    Client client =
+    ClientShare client =
         byAddress.compute(
             clients.key(peer, null),
             (address, known) -> {
-              Client found = known == null ? new Client(address, isBounded) : known;
+              ClientShare found = known == null ? new ClientShare(address, isBounded) : known;
               count[0] = ++found.connections;
               return found;
             });
@@ -87,7 +87,7 @@ public final class Occupancy {
     return client;
   }
 
-  void leave(Client client) {
+  void leave(ClientShare client) {
     connections.decrementAndGet();
     byAddress.computeIfPresent(
         client.address, (address, known) -> --known.connections == 0 ? null : known);
@@ -112,7 +112,7 @@ public final class Occupancy {
   }
 
   /** Reserves memory for unread bytes, completely or not at all. */
-  Reservation reserveUnread(Client client, long bytes) {
+  Reservation reserveUnread(ClientShare client, long bytes) {
     if (client.unreadBytes.addAndGet(bytes) > room.unreadBytesPerAddress() && client.isBounded) {
       client.unreadBytes.addAndGet(-bytes);
       return Reservation.SHARE_SPENT;
@@ -124,7 +124,7 @@ public final class Occupancy {
     return Reservation.TAKEN;
   }
 
-  void releaseUnread(Client client, long bytes) {
+  void releaseUnread(ClientShare client, long bytes) {
     client.unreadBytes.addAndGet(-bytes);
     unreadBytes.addAndGet(-bytes);
   }
@@ -136,10 +136,10 @@ public final class Occupancy {
    *     for others
    * @return the reservation; empty if there is no room
    */
-  public Optional<Limit.Place> reserveBlock(String owner, long bytes) {
+  public Optional<Bulkhead.Place> reserveBlock(String owner, long bytes) {
     try {
       return Optional.of(blocks.enter(owner, kilobytes(bytes)));
-    } catch (ApiError none) {
+    } catch (ApiException none) {
       return Optional.empty();
     }
   }

@@ -50,7 +50,7 @@ public final class OpenConnection {
   final HttpConnection http;
 
   /** The client whose resources it uses; replaced when a proxy reports the real one. */
-  Occupancy.Client client;
+  Occupancy.ClientShare client;
 
   /** The client's address, from the proxy if there is one. */
   private String peer;
@@ -90,7 +90,7 @@ public final class OpenConnection {
   OpenConnection(
       HttpConnection http,
       String peer,
-      Occupancy.Client client,
+      Occupancy.ClientShare client,
       EdgeLimits limits,
       Occupancy occupancy,
       LongSupplier nanos) {

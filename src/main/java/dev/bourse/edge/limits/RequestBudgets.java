@@ -2,7 +2,7 @@ package dev.bourse.edge.limits;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -94,8 +94,8 @@ public final class RequestBudgets {
   }
 
   /** Returns the error of a failed probe. */
-  public ApiError refusal(ConsumptionProbe probe) {
-    return ApiError.tooOften(
+  public ApiException refusal(ConsumptionProbe probe) {
+    return ApiException.tooOften(
         reason, "over " + perMinute + " requests a minute for this " + noun, waitMillis(probe));
   }
 
@@ -113,7 +113,7 @@ public final class RequestBudgets {
     long seconds =
         probe.isConsumed()
             ? (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L
-            : ApiError.retryAfterSeconds(waitMillis(probe));
+            : ApiException.retryAfterSeconds(waitMillis(probe));
     return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
   }
 }

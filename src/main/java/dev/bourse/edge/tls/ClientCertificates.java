@@ -25,19 +25,20 @@ import javax.net.ssl.X509TrustManager;
  * @param demand the callers that must present a certificate
  * @param authorities the accepted authorities; each may issue intermediate ones
  */
-public record ClientCertificates(PemFile file, Demand demand, List<X509Certificate> authorities) {
+public record ClientCertificates(
+    PemFile file, CertificateDemand demand, List<X509Certificate> authorities) {
   /** An old authority next to each new one, for a few departments or clusters. */
   private static final int MOST_AUTHORITIES = 64;
 
   /** The callers that must present a certificate. A presented certificate is always verified. */
-  public enum Demand {
+  public enum CertificateDemand {
     /** Callers with an API token. */
     AGENTS,
     /** All callers. */
     ALL;
 
     /** Returns the value of a setting. */
-    static Optional<Demand> of(String text) {
+    static Optional<CertificateDemand> of(String text) {
       return Arrays.stream(values())
           .filter(demand -> demand.name().toLowerCase(Locale.ROOT).equals(text))
           .findFirst();
@@ -49,7 +50,7 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
   }
 
   /** Reads the file. Blocks. */
-  static ClientCertificates read(PemFile file, Demand demand) throws PemException {
+  static ClientCertificates read(PemFile file, CertificateDemand demand) throws PemException {
     List<X509Certificate> found = file.certificates(MOST_AUTHORITIES);
     for (int i = 0; i < found.size(); i++) {
       // The JDK would accept any other certificate without checking its expiry.

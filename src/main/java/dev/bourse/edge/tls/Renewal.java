@@ -41,7 +41,7 @@ public final class Renewal {
   }
 
   /** Reads a file, or two that belong together. */
-  private interface Reading<T> {
+  private interface FileReader<T> {
     T read() throws PemException;
   }
 
@@ -107,7 +107,7 @@ public final class Renewal {
     return found.isSame(served) ? Optional.empty() : Optional.of(found);
   }
 
-  private <T> T read(String what, Reading<T> reading, T former) {
+  private <T> T read(String what, FileReader<T> reading, T former) {
     try {
       T found = reading.read();
       if (loggedFaults.remove(what) != null) {

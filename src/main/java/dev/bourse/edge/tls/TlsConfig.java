@@ -1,7 +1,7 @@
 package dev.bourse.edge.tls;
 
 import dev.bourse.core.Settings;
-import dev.bourse.edge.tls.ClientCertificates.Demand;
+import dev.bourse.edge.tls.ClientCertificates.CertificateDemand;
 import dev.bourse.pem.CertificatePair;
 import dev.bourse.pem.PemException;
 import dev.bourse.pem.PemFile;
@@ -35,14 +35,14 @@ public record TlsConfig(
   public static Optional<TlsConfig> from(Settings settings) {
     String authorities = settings.text(CLIENT_AUTHORITIES, "");
     String demanded = settings.text(CLIENT_DEMAND, "agents");
-    Optional<Demand> demand = Demand.of(demanded);
+    Optional<CertificateDemand> demand = CertificateDemand.of(demanded);
     if (demand.isEmpty()) {
       settings.fault(
           CLIENT_DEMAND, demanded, "agents (callers with API tokens) or all (every caller)");
     }
     Optional<TlsConfig> own = pair(settings);
     if (authorities.isEmpty()) {
-      if (demand.equals(Optional.of(Demand.ALL))) {
+      if (demand.equals(Optional.of(CertificateDemand.ALL))) {
         settings.fault(
             CLIENT_AUTHORITIES, "", "a PEM file, because %s is all".formatted(CLIENT_DEMAND));
       }
@@ -57,7 +57,7 @@ public record TlsConfig(
             tls.with(
                 settings,
                 new PemFile(CLIENT_AUTHORITIES, Path.of(authorities)),
-                demand.orElse(Demand.ALL)));
+                demand.orElse(CertificateDemand.ALL)));
   }
 
   private static Optional<TlsConfig> pair(Settings settings) {
@@ -110,10 +110,11 @@ public record TlsConfig(
             tls.with(
                 settings,
                 new PemFile(MANAGEMENT_AUTHORITIES, Path.of(authorities)),
-                Demand.AGENTS));
+                CertificateDemand.AGENTS));
   }
 
-  private Optional<TlsConfig> with(Settings settings, PemFile authorities, Demand demand) {
+  private Optional<TlsConfig> with(
+      Settings settings, PemFile authorities, CertificateDemand demand) {
     try {
       return Optional.of(
           new TlsConfig(

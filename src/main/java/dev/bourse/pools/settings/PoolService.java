@@ -4,7 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Setting;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
@@ -97,7 +97,7 @@ public final class PoolService implements Mirror {
   private Future<Void> putInForce(String name) {
     return refresh(List.of(name))
         .<Void>mapEmpty()
-        .recover(e -> Future.failedFuture(ApiError.storedOnly()));
+        .recover(e -> Future.failedFuture(ApiException.storedOnly()));
   }
 
   /**
@@ -117,7 +117,7 @@ public final class PoolService implements Mirror {
 
   /** One pool. Refused with {@code not-found}. */
   public Pool readPool(String name) {
-    return clusters.findPool(name).orElseThrow(() -> ApiError.notFound("pool", name));
+    return clusters.findPool(name).orElseThrow(() -> ApiException.notFound("pool", name));
   }
 
   /**
@@ -130,7 +130,7 @@ public final class PoolService implements Mirror {
    */
   public Future<Pool> createPool(String actor, Pool pool) {
     if (!providers.contains(pool.provider())) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "provider", pool.provider(), "one this service has: " + String.join(", ", providers));
     }
     requireOrdered(pool.reserveCents(), pool.capCents());
@@ -241,7 +241,7 @@ public final class PoolService implements Mirror {
     requireOrdered(standing, changed);
     if (standing.tenants() == Pool.Tenants.ROOT
         && changed.tenants().filter(rights -> rights == Pool.Tenants.LOGIN).isPresent()) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "tenants",
           Pool.Tenants.LOGIN.label(),
           "root, because tenants of this pool have root rights; create another pool");
@@ -250,7 +250,7 @@ public final class PoolService implements Mirror {
         .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
         .recover(
             e ->
-                e instanceof PoolStore.PricesCrossed
+                e instanceof PoolStore.PricesCrossedException
                     ? refuse(name, changed, e)
                     : Future.failedFuture(e))
         .compose(updated -> putInForce(name))
@@ -278,7 +278,7 @@ public final class PoolService implements Mirror {
 
   private static void requireOrdered(long reserveCents, long capCents) {
     if (reserveCents > capCents) {
-      throw ApiError.badField(
+      throw ApiException.badField(
           "reserve_price_per_gpu_hour",
           Price.shown(reserveCents),
           "at most max_price_cap_per_gpu_hour, which is " + Price.shown(capCents));

@@ -3,7 +3,7 @@ package dev.bourse.pools.settings;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Setting;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
 import dev.bourse.store.Change;
@@ -27,10 +27,10 @@ public final class PoolStore {
   public static final String CHANGED = "pool";
 
   /** The reserve price would lie above the cap: another operator changed one of them meanwhile. */
-  static final class PricesCrossed extends RuntimeException {
+  static final class PricesCrossedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    PricesCrossed() {
+    PricesCrossedException() {
       super("the reserve price would lie above the cap", null, false, false);
     }
   }
@@ -85,7 +85,7 @@ public final class PoolStore {
         .insert(new PoolRow(pool, nowMillis), "ON CONFLICT (name) DO NOTHING")
         .orElse(
             () ->
-                ApiError.of(ErrorCode.CONFLICT, "there is a pool '%s' already", pool.name())
+                ApiException.of(ErrorCode.CONFLICT, "there is a pool '%s' already", pool.name())
                     .with("reason", "exists"));
   }
 
@@ -106,7 +106,7 @@ public final class PoolStore {
     return commit(pool.name(), insert(pool, audit.atMillis()), audit);
   }
 
-  /** Stores what changes of a pool. Fails with {@link PricesCrossed}. */
+  /** Stores what changes of a pool. Fails with {@link PricesCrossedException}. */
   Future<Void> update(String name, PoolService.Settings changed, AuditRow audit) {
     List<String> columns = new ArrayList<>();
     List<@Nullable Object> values = new ArrayList<>();
@@ -143,7 +143,7 @@ public final class PoolStore {
             """
                 .formatted(String.join(", ", columns)),
             values,
-            PricesCrossed::new,
+            PricesCrossedException::new,
             1),
         audit);
   }

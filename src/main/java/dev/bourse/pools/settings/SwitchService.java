@@ -4,7 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.pools.Switches;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
@@ -117,6 +117,6 @@ public final class SwitchService implements Mirror {
     return store
         .write(thrown, AuditStore.insert(row))
         // What is stored must not read as if nothing had been.
-        .compose(stored -> load().recover(e -> Future.failedFuture(ApiError.storedOnly())));
+        .compose(stored -> load().recover(e -> Future.failedFuture(ApiException.storedOnly())));
   }
 }

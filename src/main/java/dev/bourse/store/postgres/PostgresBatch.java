@@ -5,7 +5,7 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.pgclient.PgConnection;
@@ -211,7 +211,7 @@ final class PostgresBatch {
     void readOnly(PgConnection connection);
   }
 
-  private enum Verdict {
+  private enum RoundOutcome {
     GOOD,
     FAILED,
     CONFLICT,
@@ -247,7 +247,7 @@ final class PostgresBatch {
   /** Commands that are sent together, and their combined result. */
   private final class Round {
     private final List<Commit> commits;
-    private final Promise<Verdict> answered = Promise.promise();
+    private final Promise<RoundOutcome> answered = Promise.promise();
     private int open = 1;
     private boolean isConflict;
     private boolean isSetBack;
@@ -381,25 +381,25 @@ final class PostgresBatch {
       }
     }
 
-    private Verdict verdict() {
+    private RoundOutcome verdict() {
       if (lost != null) {
-        return Verdict.LOST;
+        return RoundOutcome.LOST;
       }
       if (isConflict) {
-        return Verdict.CONFLICT;
+        return RoundOutcome.CONFLICT;
       }
       // Before the guards, whose results mean nothing in a database that was set back.
-      return isSetBack ? Verdict.SET_BACK : isFailed ? Verdict.FAILED : Verdict.GOOD;
+      return isSetBack ? RoundOutcome.SET_BACK : isFailed ? RoundOutcome.FAILED : RoundOutcome.GOOD;
     }
 
     /** Ends the round; no more commands are sent. */
-    Future<Verdict> end() {
+    Future<RoundOutcome> end() {
       answered();
       return answered.future();
     }
   }
 
-  private static StoreUnavailable unavailable(@Nullable Throwable cause) {
+  private static StoreUnavailableException unavailable(@Nullable Throwable cause) {
     return PostgresFailure.unavailable("cannot write to the store", cause);
   }
 
@@ -445,7 +445,8 @@ final class PostgresBatch {
     return ended.future();
   }
 
-  private Future<Verdict> runTogether(String begin, List<Commit> some, List<Commit> lostWithThem) {
+  private Future<RoundOutcome> runTogether(
+      String begin, List<Commit> some, List<Commit> lostWithThem) {
     some.forEach(commit -> commit.failure = null);
     Round round = new Round(lostWithThem);
     round.send(begin);
@@ -619,7 +620,8 @@ final class PostgresBatch {
   }
 
   /** Answers commits that were handed over. */
-  static void resolve(List<Commit> handedOver, boolean isStored, StoreUnavailable otherwise) {
+  static void resolve(
+      List<Commit> handedOver, boolean isStored, StoreUnavailableException otherwise) {
     for (Commit commit : handedOver) {
       commit.isStored = isStored;
       commit.failure = otherwise;

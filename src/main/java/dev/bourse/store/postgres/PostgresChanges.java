@@ -299,7 +299,7 @@ final class PostgresChanges implements PostgresLink.User {
   }
 
   /** Registers the metrics. */
-  void show(Signals signals) {
+  void registerMetrics(Signals signals) {
     signals.counter(
         "bourse_changes_heard_total",
         "Changes of other processes that were read in the commit log.",

@@ -9,7 +9,7 @@ import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>While the server is unreachable, every call is rejected at once; connections are restored
  * automatically. The outcome of a commit whose answer was lost is settled as soon as the server is
- * back; see {@link StoreUnavailable#mayBeStored()} for a server that is not back in time.
+ * back; see {@link StoreUnavailableException#mayBeStored()} for a server that is not back in time.
  */
 public final class PostgresDatabase implements Database {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDatabase.class);
@@ -78,8 +78,8 @@ public final class PostgresDatabase implements Database {
    * Connects and brings the schema up to date. Several processes that start at once do so one after
    * the other.
    *
-   * <p>Fails with {@link StoreRefused} if the server rejects the log-in, is too old, or has an
-   * unknown schema, and with {@link StoreUnavailable} if it cannot be reached.
+   * <p>Fails with {@link StoreRefusedException} if the server rejects the log-in, is too old, or
+   * has an unknown schema, and with {@link StoreUnavailableException} if it cannot be reached.
    *
    * @param migrations the class-path folder of the schema, see {@link Migrations#load}
    * @param random spreads actions of several processes in time, and draws this one's name
@@ -174,7 +174,7 @@ public final class PostgresDatabase implements Database {
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
     BatchedPromise<List<T>> reply = new BatchedPromise<>(home);
-    StoreUnavailable refusal;
+    StoreUnavailableException refusal;
     try {
       PostgresSql query = PostgresSql.of(sql);
       refusal =
@@ -188,7 +188,7 @@ public final class PostgresDatabase implements Database {
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changed) {
     BatchedPromise<@Nullable Void> reply = new BatchedPromise<>(home, statements);
-    StoreUnavailable refusal;
+    StoreUnavailableException refusal;
     try {
       List<PostgresBatch.Bound> bound = new ArrayList<>(statements.size());
       for (Statement statement : statements) {
@@ -230,7 +230,7 @@ public final class PostgresDatabase implements Database {
         .map(
             server -> {
               if (!server.hasTimeline()) {
-                throw new StoreUnavailable("the server has become a standby", null);
+                throw new StoreUnavailableException("the server has become a standby", null);
               }
               return "%d.%08X".formatted(server.system(), server.timeline());
             })
@@ -255,8 +255,8 @@ public final class PostgresDatabase implements Database {
   }
 
   @Override
-  public void show(Signals signals) {
-    counted.show(signals);
+  public void registerMetrics(Signals signals) {
+    counted.registerMetrics(signals);
     signals.gauge(
         "bourse_store_statements_waiting", "Statements that wait to be stored.", writer::waiting);
     signals.gauge(
@@ -265,7 +265,7 @@ public final class PostgresDatabase implements Database {
         "bourse_store_connections",
         "Connections to PostgreSQL that answer queries.",
         readers::connected);
-    changes.show(signals);
+    changes.registerMetrics(signals);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.bourse.store.postgres;
 
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.pgclient.PgException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -39,14 +39,14 @@ enum PostgresFailure {
   private static final String DISK_FULL = "53100";
 
   /** Returns the exception of a call that wrote nothing. */
-  static StoreUnavailable unavailable(String message, @Nullable Throwable cause) {
+  static StoreUnavailableException unavailable(String message, @Nullable Throwable cause) {
     return unavailable(message, cause, false);
   }
 
   /** Returns the exception of a call that this failure made impossible. */
-  static StoreUnavailable unavailable(
+  static StoreUnavailableException unavailable(
       String message, @Nullable Throwable cause, boolean mayBeStored) {
-    return new StoreUnavailable(message, cause, isFull(cause), mayBeStored);
+    return new StoreUnavailableException(message, cause, isFull(cause), mayBeStored);
   }
 
   private static boolean isFull(@Nullable Throwable failure) {

@@ -1,7 +1,7 @@
 package dev.bourse.store.postgres;
 
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.pgclient.PgConnection;
@@ -38,8 +38,9 @@ final class PostgresGuard {
   /**
    * Opens a session.
    *
-   * <p>Fails with {@link StoreRefused} if the server rejects the log-in or is too old, and with
-   * {@link StoreUnavailable} if it cannot be reached or does not meet the requirements.
+   * <p>Fails with {@link StoreRefusedException} if the server rejects the log-in or is too old, and
+   * with {@link StoreUnavailableException} if it cannot be reached or does not meet the
+   * requirements.
    */
   static Future<PgConnection> open(
       ContextInternal context, PostgresConfig config, PostgresLink.Needs needs) {
@@ -71,7 +72,7 @@ final class PostgresGuard {
             rows -> {
               long version = rows.iterator().next().getLong(0);
               if (version < LEAST_VERSION) {
-                throw new StoreRefused(
+                throw new StoreRefusedException(
                     "PostgreSQL " + version / 10_000 + " is too old; use 13 or later", null);
               }
               return null;
@@ -83,13 +84,13 @@ final class PostgresGuard {
     String message = config.url() + " cannot be used: " + failure.getMessage();
     Throwable word = failure.getCause() instanceof PgException ? failure.getCause() : failure;
     return word instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
-        ? new StoreRefused(message, failure)
+        ? new StoreRefusedException(message, failure)
         : PostgresFailure.unavailable(message, failure);
   }
 
-  /** Maps a later failure; failures of the server become {@link StoreUnavailable}. */
+  /** Maps a later failure; failures of the server become {@link StoreUnavailableException}. */
   static Throwable lost(PostgresConfig config, Throwable failure) {
-    if (failure instanceof StoreRefused || failure instanceof StoreUnavailable) {
+    if (failure instanceof StoreRefusedException || failure instanceof StoreUnavailableException) {
       return failure;
     }
     return PostgresFailure.of(failure, true) == PostgresFailure.STATEMENT

@@ -150,7 +150,7 @@ final class PostgresOrder implements ChangeListener {
    * Waits until the rows stored at the time of the call are settled, not for commits above them. A
    * commit takes milliseconds. A slower one hides only the rows above it.
    */
-  private Future<Long> settled(Answer answer, long stored, long deadlineNanos) {
+  private Future<Long> settled(TrailPosition answer, long stored, long deadlineNanos) {
     long settled = known.accumulateAndGet(answer.settled, Math::max);
     return settled >= stored || System.nanoTime() - deadlineNanos > 0
         ? Future.succeededFuture(settled)
@@ -160,10 +160,12 @@ final class PostgresOrder implements ChangeListener {
             .compose(next -> settled(next, stored, deadlineNanos));
   }
 
-  private record Answer(long stored, long settled) {}
+  private record TrailPosition(long stored, long settled) {}
 
-  private Future<Answer> ask() {
+  private Future<TrailPosition> ask() {
     return database.readOne(
-        SETTLED, List.of(), row -> new Answer(row.integer("stored"), row.integer("settled")));
+        SETTLED,
+        List.of(),
+        row -> new TrailPosition(row.integer("stored"), row.integer("settled")));
   }
 }

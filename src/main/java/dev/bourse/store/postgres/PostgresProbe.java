@@ -97,8 +97,8 @@ public final class PostgresProbe {
   /**
    * Inspects a server.
    *
-   * @throws dev.bourse.store.StoreRefused if it rejects the log-in or is too old
-   * @throws dev.bourse.store.StoreUnavailable if it cannot be reached
+   * @throws dev.bourse.store.StoreRefusedException if it rejects the log-in or is too old
+   * @throws dev.bourse.store.StoreUnavailableException if it cannot be reached
    */
   public static Seen look(PostgresConfig config, Clock clock) {
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));

@@ -3,7 +3,7 @@ package dev.bourse.store.postgres;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
@@ -97,11 +97,11 @@ final class PostgresReaders {
   }
 
   /** Returns null if the query was accepted, otherwise the reason for its rejection. */
-  @Nullable StoreUnavailable offer(Query<?> query) {
+  @Nullable StoreUnavailableException offer(Query<?> query) {
     Reader reader;
     synchronized (this) {
       if (closed) {
-        return new StoreUnavailable("the store is closed", null);
+        return new StoreUnavailableException("the store is closed", null);
       }
       if (away != null) {
         return PostgresFailure.unavailable("PostgreSQL cannot be reached", away);
@@ -112,7 +112,7 @@ final class PostgresReaders {
       } else if (waiting.size() < config.queuedReads()) {
         enqueue(query);
       } else {
-        return new StoreUnavailable(
+        return new StoreUnavailableException(
             waiting.size() + " queries are waiting, which is the limit", null);
       }
     }
@@ -144,7 +144,7 @@ final class PostgresReaders {
     }
     if (isWaiting) {
       query.fail(
-          new StoreUnavailable(
+          new StoreUnavailableException(
               "no connection to the store became free within " + config.acquireMillis() + " ms",
               null));
     }
@@ -344,7 +344,7 @@ final class PostgresReaders {
     }
 
     private void again(Query<?> query, Throwable cause) {
-      StoreUnavailable refusal = null;
+      StoreUnavailableException refusal = null;
       if (query.attempts > config.readers()) {
         refusal = PostgresFailure.unavailable("cannot read from the store", cause);
       } else {

@@ -4,7 +4,7 @@ import dev.bourse.store.Dialect;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SchemaSession;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.pgclient.PgConnection;
@@ -139,7 +139,7 @@ final class PostgresSchemaSession implements SchemaSession {
               long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNanos);
               if (waited >= patienceMillis) {
                 return Future.failedFuture(
-                    new StoreUnavailable(
+                    new StoreUnavailableException(
                         "a table of the migration was in use for "
                             + waited / 1_000
                             + " s; end the session that uses it, for example a dump, and try again",

@@ -2,8 +2,8 @@ package dev.bourse.store.postgres;
 
 import dev.bourse.store.Migration;
 import dev.bourse.store.Migrations;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.transfer.Catalogue;
 import dev.bourse.store.transfer.StoredTable;
 import dev.bourse.store.transfer.StoredTable.Column;
@@ -102,9 +102,9 @@ public final class PostgresWholeStore implements WholeStore {
    * Connects. Uses an event loop of its own until it is closed.
    *
    * @param migrations the class-path folder of the schema
-   * @throws StoreRefused if the server rejects the log-in or is too old, or if other processes use
-   *     the store
-   * @throws StoreUnavailable if it cannot be reached
+   * @throws StoreRefusedException if the server rejects the log-in or is too old, or if other
+   *     processes use the store
+   * @throws StoreUnavailableException if it cannot be reached
    * @throws IOException if the schema cannot be read
    */
   public static PostgresWholeStore open(
@@ -149,12 +149,12 @@ public final class PostgresWholeStore implements WholeStore {
       case FILL -> {
         // A process that starts from now on migrates first, and so waits until this session ends.
         if (!await(session.tryLock())) {
-          throw new StoreRefused(
+          throw new StoreRefusedException(
               "another process is migrating or importing into " + config.url(), null);
         }
         long others = run(OTHER_SESSIONS).iterator().next().getLong(0);
         if (others > 0) {
-          throw new StoreRefused(
+          throw new StoreRefusedException(
               others + " session(s) of a running bourse use " + config.url() + "; stop it first",
               null);
         }
@@ -171,9 +171,9 @@ public final class PostgresWholeStore implements WholeStore {
     try {
       return answer.await(ANSWER_MINUTES, TimeUnit.MINUTES);
     } catch (TimeoutException e) {
-      throw new StoreUnavailable(
+      throw new StoreUnavailableException(
           config.url() + " has not answered for " + ANSWER_MINUTES + " minutes", e);
-    } catch (StoreRefused | StoreUnavailable e) {
+    } catch (StoreRefusedException | StoreUnavailableException e) {
       throw e;
     } catch (Exception e) {
       // The client rethrows checked exceptions, for example of a socket, that its signature does
@@ -184,10 +184,13 @@ public final class PostgresWholeStore implements WholeStore {
 
   private RuntimeException failed(String what, Throwable e) {
     return switch (PostgresFailure.of(e, true)) {
-      case STATEMENT -> new StoreRefused(what.isEmpty() ? shown(e) : what + ": " + shown(e), e);
-      case CONNECTION -> new StoreUnavailable("the connection to " + config.url() + " is lost", e);
+      case STATEMENT ->
+          new StoreRefusedException(what.isEmpty() ? shown(e) : what + ": " + shown(e), e);
+      case CONNECTION ->
+          new StoreUnavailableException("the connection to " + config.url() + " is lost", e);
       case CONFLICT, SERVER ->
-          new StoreUnavailable(config.url() + " cannot serve the request now: " + shown(e), e);
+          new StoreUnavailableException(
+              config.url() + " cannot serve the request now: " + shown(e), e);
     };
   }
 
@@ -274,7 +277,7 @@ public final class PostgresWholeStore implements WholeStore {
 
   /** Reads every row of every table, and so all their pages; the server's tools check indexes. */
   @Override
-  public Examination examine() {
+  public StoreExamination examine() {
     List<String> seen = new ArrayList<>();
     List<String> faults = new ArrayList<>();
     List<StoredTable> tables = tables();
@@ -293,7 +296,7 @@ public final class PostgresWholeStore implements WholeStore {
             to turn them on\
             """);
     seen.add("indexes: not checked; run pg_amcheck on the server");
-    return new Examination(seen, faults);
+    return new StoreExamination(seen, faults);
   }
 
   private static List<@Nullable Object> values(Row row, int columns) {

@@ -2,7 +2,7 @@ package dev.bourse.store.postgres;
 
 import dev.bourse.store.Database;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
@@ -198,16 +198,17 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   }
 
   /** Returns null if the commit was accepted, otherwise the reason for its rejection. */
-  @Nullable StoreUnavailable offer(PostgresBatch.Commit commit) {
+  @Nullable StoreUnavailableException offer(PostgresBatch.Commit commit) {
     synchronized (this) {
       if (closed) {
-        return new StoreUnavailable("the store is closed", null);
+        return new StoreUnavailableException("the store is closed", null);
       }
       if (away != null) {
         return PostgresFailure.unavailable("cannot write to PostgreSQL", away);
       }
       if (waiting > 0 && waiting + commit.weight() > config.queuedStatements()) {
-        return new StoreUnavailable(waiting + " statements are waiting, which is the limit", null);
+        return new StoreUnavailableException(
+            waiting + " statements are waiting, which is the limit", null);
       }
       queue.add(commit);
       waiting += commit.weight();
@@ -267,7 +268,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     Future<Void> confirmed =
         commit.judge() > MOST_JUDGEMENTS
             ? Future.failedFuture(
-                new StoreUnavailable(
+                new StoreUnavailableException(
                     "commits take longer than the check of a caller's permission is valid", null))
             : commit.reply.confirmCaller(since);
     if (confirmed.succeeded()) {

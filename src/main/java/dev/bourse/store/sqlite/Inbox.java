@@ -1,6 +1,6 @@
 package dev.bourse.store.sqlite;
 
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
@@ -34,15 +34,15 @@ final class Inbox<T> {
   }
 
   /** Returns null if the item was accepted, otherwise the reason for its rejection. */
-  @Nullable StoreUnavailable offer(T item) {
+  @Nullable StoreUnavailableException offer(T item) {
     int more = weight.applyAsInt(item);
     lock.lock();
     try {
       if (closed) {
-        return new StoreUnavailable("the store is closed", null);
+        return new StoreUnavailableException("the store is closed", null);
       }
       if (waiting > 0 && waiting + more > capacity) {
-        return new StoreUnavailable(
+        return new StoreUnavailableException(
             waiting + " " + noun + " are waiting, which is the limit", null);
       }
       items.add(item);

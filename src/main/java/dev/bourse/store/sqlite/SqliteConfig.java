@@ -8,8 +8,8 @@ package dev.bourse.store.sqlite;
  * @param queuedReads queries that may wait for a reader, 1 to 1,000,000
  * @param readers connections that answer queries, each with its own thread, 1 to 64
  * @param maxFileBytes the maximum size of the database file, at least 1 MiB; a commit beyond it
- *     fails with {@link StoreUnavailable}, as on a full disk. Counted in pages of 4 KiB, of which
- *     the engine can address 2^32 - 2.
+ *     fails with {@link StoreUnavailableException}, as on a full disk. Counted in pages of 4 KiB,
+ *     of which the engine can address 2^32 - 2.
  * @param acceptedDamage the name of a damage of the log that the operator accepts, which discards
  *     the commits after it; the refusal states the name. Empty for none.
  */

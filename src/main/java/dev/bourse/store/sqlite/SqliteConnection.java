@@ -3,7 +3,7 @@ package dev.bourse.store.sqlite;
 import dev.bourse.core.PrivateFile;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.PreparedStatement;
@@ -208,7 +208,7 @@ final class SqliteConnection implements AutoCloseable {
       try (statement) {
         result.close();
       } catch (SQLException e) {
-        throw new StoreUnavailable("closing a query failed", e);
+        throw new StoreUnavailableException("closing a query failed", e);
       }
     }
   }

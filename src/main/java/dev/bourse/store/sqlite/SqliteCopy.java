@@ -1,8 +1,8 @@
 package dev.bourse.store.sqlite;
 
 import dev.bourse.core.PrivateFile;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -24,8 +24,8 @@ public final class SqliteCopy {
    * Writes the copy, which has no log and is durable; only its owner can read it.
    *
    * @param copy a path where no file exists
-   * @throws StoreRefused if there is no store, or a crashed process left it damaged
-   * @throws StoreUnavailable if the store cannot be read now
+   * @throws StoreRefusedException if there is no store, or a crashed process left it damaged
+   * @throws StoreUnavailableException if the store cannot be read now
    * @throws IOException if there is no space for the copy
    */
   public static void write(Path store, Path copy) throws IOException {
@@ -40,8 +40,8 @@ public final class SqliteCopy {
       }
       String message = "cannot copy the store " + store + ": " + e.getMessage();
       throw SqliteConnection.isEnvironmental(e)
-          ? new StoreUnavailable(message, e)
-          : new StoreRefused(message, e);
+          ? new StoreUnavailableException(message, e)
+          : new StoreRefusedException(message, e);
     }
     try (FileChannel channel = FileChannel.open(copy, StandardOpenOption.WRITE)) {
       channel.force(true);
@@ -59,7 +59,7 @@ public final class SqliteCopy {
     StoreLock lock;
     try {
       lock = StoreLock.take(store);
-    } catch (StoreRefused served) {
+    } catch (StoreRefusedException served) {
       return;
     }
     try (lock) {

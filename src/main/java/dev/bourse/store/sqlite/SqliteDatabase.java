@@ -8,9 +8,9 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -79,8 +79,8 @@ public final class SqliteDatabase implements Database {
   /**
    * Opens the store, creates a missing file, and brings its schema up to date.
    *
-   * <p>Fails with {@link StoreRefused} if another process has it open, its schema is unknown, its
-   * log is damaged, or the file is not usable.
+   * <p>Fails with {@link StoreRefusedException} if another process has it open, its schema is
+   * unknown, its log is damaged, or the file is not usable.
    *
    * @param migrations the class-path folder of the schema, see {@link Migrations#load}
    */
@@ -96,7 +96,8 @@ public final class SqliteDatabase implements Database {
             return new SqliteDatabase(home, file, config, lock, schema, clock);
           } catch (SQLException e) {
             lock.close();
-            throw new StoreRefused("cannot open the store " + file + ": " + e.getMessage(), e);
+            throw new StoreRefusedException(
+                "cannot open the store " + file + ": " + e.getMessage(), e);
           } catch (Exception e) {
             lock.close();
             throw e;
@@ -130,7 +131,7 @@ public final class SqliteDatabase implements Database {
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
     BatchedPromise<List<T>> reply = new BatchedPromise<>(home);
-    StoreUnavailable refusal =
+    StoreUnavailableException refusal =
         queries.offer(new SqliteReader.Query<>(sql, parameters, mapper, reply, System.nanoTime()));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
   }
@@ -138,7 +139,7 @@ public final class SqliteDatabase implements Database {
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     BatchedPromise<Void> reply = new BatchedPromise<>(home);
-    StoreUnavailable refusal =
+    StoreUnavailableException refusal =
         commits.offer(new SqliteWriter.Commit(List.copyOf(statements), reply));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
   }
@@ -175,8 +176,8 @@ public final class SqliteDatabase implements Database {
   }
 
   @Override
-  public void show(Signals signals) {
-    counted.show(signals);
+  public void registerMetrics(Signals signals) {
+    counted.registerMetrics(signals);
     signals.gauge(
         "bourse_store_statements_waiting", "Statements that wait to be stored.", commits::waiting);
     signals.gauge(

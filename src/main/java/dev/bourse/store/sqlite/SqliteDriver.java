@@ -1,6 +1,6 @@
 package dev.bourse.store.sqlite;
 
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -36,7 +36,7 @@ final class SqliteDriver {
    * Loads the library once.
    *
    * @param beside another folder for unpacking it
-   * @throws StoreRefused if no folder works; the message says what to set
+   * @throws StoreRefusedException if no folder works; the message says what to set
    */
   static void load(@Nullable Path beside) {
     if (!isLoaded) {
@@ -59,7 +59,7 @@ final class SqliteDriver {
       refusal = tryFrom(beside);
     }
     if (refusal != null) {
-      throw new StoreRefused(
+      throw new StoreRefusedException(
           """
           cannot unpack and load the store's library in the temporary folder or the data folder; \
           start java with -D%s=FOLDER, a writable folder that is not mounted noexec (%s)\

@@ -3,7 +3,7 @@ package dev.bourse.store.sqlite;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ final class SqliteReader implements Runnable {
         boolean environmental = SqliteConnection.isEnvironmental(e);
         query.reply.fail(
             environmental
-                ? new StoreUnavailable(
+                ? new StoreUnavailableException(
                     "cannot read from the store", e, SqliteConnection.isFull(e), false)
                 : e);
         if (environmental) {

@@ -5,7 +5,7 @@ import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -27,13 +27,13 @@ public final class SqliteReading implements Database {
   /**
    * Opens a store.
    *
-   * @throws StoreRefused if the file is missing or not a store
+   * @throws StoreRefusedException if the file is missing or not a store
    */
   public static SqliteReading open(Path file) {
     try {
       return new SqliteReading(file, SqliteConnection.forReading(file));
     } catch (SQLException e) {
-      throw new StoreRefused("cannot read the store " + file + ": " + e.getMessage(), e);
+      throw new StoreRefusedException("cannot read the store " + file + ": " + e.getMessage(), e);
     }
   }
 

@@ -3,8 +3,8 @@ package dev.bourse.store.sqlite;
 import dev.bourse.store.Migration;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.transfer.Catalogue;
 import dev.bourse.store.transfer.StoredTable;
 import dev.bourse.store.transfer.StoredTable.Column;
@@ -47,7 +47,7 @@ public final class SqliteWholeStore implements WholeStore {
    * Opens the store.
    *
    * @param migrations the class-path folder of the schema
-   * @throws StoreRefused if it is in use, or missing although it has to exist
+   * @throws StoreRefusedException if it is in use, or missing although it has to exist
    * @throws IOException if the lock file or the schema cannot be read
    */
   public static SqliteWholeStore open(
@@ -56,7 +56,7 @@ public final class SqliteWholeStore implements WholeStore {
     Migrations schema = Migrations.load(migrations);
     boolean exists = Files.exists(file);
     if (!exists && purpose == Purpose.READ) {
-      throw new StoreRefused("no store at " + file, null);
+      throw new StoreRefusedException("no store at " + file, null);
     }
     StoreLock lock = purpose == Purpose.LOOK ? null : StoreLock.take(file);
     try {
@@ -99,7 +99,7 @@ public final class SqliteWholeStore implements WholeStore {
     try {
       return work.run();
     } catch (Exception e) {
-      throw e instanceof StoreRefused refused ? refused : failed(file, e);
+      throw e instanceof StoreRefusedException refused ? refused : failed(file, e);
     }
   }
 
@@ -114,8 +114,8 @@ public final class SqliteWholeStore implements WholeStore {
   private static RuntimeException failed(Path file, Exception e) {
     String message = "cannot use the store " + file + ": " + e.getMessage();
     return e instanceof SQLException sql && SqliteConnection.isEnvironmental(sql)
-        ? new StoreUnavailable(message, e)
-        : new StoreRefused(message, e);
+        ? new StoreUnavailableException(message, e)
+        : new StoreRefusedException(message, e);
   }
 
   @Override
@@ -206,7 +206,7 @@ public final class SqliteWholeStore implements WholeStore {
       Column column = table.columns().get(i);
       Object value = row.value(i);
       if (value != null && !column.kind().accepts(value)) {
-        throw StoreRefused.of(
+        throw StoreRefusedException.of(
             "row %d of table %s holds %s in column %s, which is for %s",
             number,
             table.name(),
@@ -221,7 +221,7 @@ public final class SqliteWholeStore implements WholeStore {
 
   /** Runs SQLite's own check, which reads every page of every table and index and compares them. */
   @Override
-  public Examination examine() {
+  public StoreExamination examine() {
     List<String> seen = new ArrayList<>();
     List<String> faults = new ArrayList<>();
     run(
@@ -237,7 +237,7 @@ public final class SqliteWholeStore implements WholeStore {
                           log.isTailTorn() ? "; the last one is incomplete and not counted" : ""));
         });
     run(() -> examinePages(seen, faults));
-    return new Examination(seen, faults);
+    return new StoreExamination(seen, faults);
   }
 
   private void examinePages(List<String> seen, List<String> faults) throws SQLException {
@@ -299,7 +299,7 @@ public final class SqliteWholeStore implements WholeStore {
         if (SqliteConnection.isEnvironmental(e)) {
           throw failed(file, e);
         }
-        throw new StoreRefused(
+        throw new StoreRefusedException(
             "row %s of table %s was rejected: %s"
                 .formatted(firstRow + i, table.name(), e.getMessage()),
             e);
@@ -329,7 +329,7 @@ public final class SqliteWholeStore implements WholeStore {
     try {
       held.close();
     } catch (IOException e) {
-      throw new StoreUnavailable("cannot release the lock of the store " + file, e);
+      throw new StoreUnavailableException("cannot release the lock of the store " + file, e);
     }
   }
 }

@@ -4,7 +4,7 @@ import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -226,7 +226,7 @@ final class SqliteWriter implements Runnable {
     for (Commit commit : batch) {
       // A commit that failed by itself would also have failed in a stored batch.
       commit.reply.fail(
-          new StoreUnavailable(
+          new StoreUnavailableException(
               "cannot write to the store",
               cause,
               SqliteConnection.isFull(cause),

@@ -1,8 +1,8 @@
 package dev.bourse.store.sqlite;
 
 import dev.bourse.core.PrivateFile;
-import dev.bourse.store.StoreInUse;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreInUseException;
+import dev.bourse.store.StoreRefusedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -35,17 +35,18 @@ final class StoreLock implements AutoCloseable {
    * Acquires the lock, and writes this process's id into the file for the message to rejected
    * processes.
    *
-   * @throws StoreInUse if the store is already open; the message names the process
+   * @throws StoreInUseException if the store is already open; the message names the process
    */
   static StoreLock take(Path store) throws IOException {
     Path folder = store.toAbsolutePath().getParent();
     if (folder == null) {
-      throw new StoreRefused("the path of the store " + store + " has no parent folder", null);
+      throw new StoreRefusedException(
+          "the path of the store " + store + " has no parent folder", null);
     }
     PrivateFile.createFolders(folder);
     Path path = folder.toRealPath().resolve(store.getFileName() + ".lock");
     if (!HELD.add(path)) {
-      throw new StoreInUse("the store " + store + " is already open in this process");
+      throw new StoreInUseException("the store " + store + " is already open in this process");
     }
     FileChannel channel = null;
     try {
@@ -54,7 +55,7 @@ final class StoreLock implements AutoCloseable {
               path,
               Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE));
       if (channel.tryLock() == null) {
-        throw new StoreInUse(
+        throw new StoreInUseException(
             "the store " + store + " is in use by process " + holder(channel) + " (" + path + ")");
       }
       channel.truncate(0);

@@ -1,7 +1,7 @@
 package dev.bourse.store.sqlite;
 
 import dev.bourse.core.PrivateFile;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ final class WalGuard {
    *
    * @param acceptedDamage the name of a damage that the operator accepts: the commits after it are
    *     discarded, and the log is copied aside first
-   * @throws StoreRefused if commits would be lost without the operator's consent
+   * @throws StoreRefusedException if commits would be lost without the operator's consent
    */
   void check(String acceptedDamage) throws IOException {
     WalScan found = scan();
@@ -48,7 +48,7 @@ final class WalGuard {
       return;
     }
     if (found.frames() > 0 && (!Files.exists(store) || Files.size(store) == 0)) {
-      throw StoreRefused.of(
+      throw StoreRefusedException.of(
           """
           there is a log %s of %s transactions but no store %s for it; restore the store, or move \
           the log away to start with an empty one\
@@ -68,7 +68,7 @@ final class WalGuard {
       return;
     }
     if (!acceptedDamage.equals(found.name())) {
-      throw new StoreRefused(describe(found), null);
+      throw new StoreRefusedException(describe(found), null);
     }
     giveUp(found);
   }

@@ -71,7 +71,7 @@ record WalScan(
       if (channel.size() <= HEADER_BYTES || !fill(channel, header, 0)) {
         return null;
       }
-      return new Reading(channel, header).scan();
+      return new FrameReader(channel, header).scan();
     }
   }
 
@@ -90,7 +90,7 @@ record WalScan(
   }
 
   /** One pass over the frames. */
-  private static final class Reading {
+  private static final class FrameReader {
     private final FileChannel channel;
     private final byte[] header;
     private final byte[] frame;
@@ -117,7 +117,7 @@ record WalScan(
     private long commitsBehind;
     private boolean isDamaged;
 
-    Reading(FileChannel channel, byte[] header) {
+    FrameReader(FileChannel channel, byte[] header) {
       this.channel = channel;
       this.header = header;
       int magic = field(header, 0);

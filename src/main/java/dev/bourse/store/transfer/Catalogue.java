@@ -1,6 +1,6 @@
 package dev.bourse.store.transfer;
 
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import dev.bourse.store.transfer.StoredTable.Column;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,7 +28,7 @@ public final class Catalogue {
    *
    * @param type the engine's name of the type
    * @param keyPosition the column's position in the primary key from 1, or 0
-   * @throws StoreRefused if an export cannot contain the type
+   * @throws StoreRefusedException if an export cannot contain the type
    */
   public void addColumn(String table, String column, String type, int keyPosition) {
     columns.computeIfAbsent(table, t -> new ArrayList<>());
@@ -48,7 +48,7 @@ public final class Catalogue {
       case "integer", "bigint" -> StoredTable.Kind.INTEGER;
       case "blob", "bytea" -> StoredTable.Kind.BYTES;
       default ->
-          throw StoreRefused.of(
+          throw StoreRefusedException.of(
               "column %s of table %s has type %s; rows are moved as text, integers and bytes",
               column, table, type);
     };
@@ -57,7 +57,7 @@ public final class Catalogue {
   /**
    * Returns the ordered tables, without {@link #MIGRATION}.
    *
-   * @throws StoreRefused if tables refer to each other in a circle
+   * @throws StoreRefusedException if tables refer to each other in a circle
    */
   public List<StoredTable> tables() {
     columns.remove(MIGRATION);
@@ -77,7 +77,7 @@ public final class Catalogue {
       if (placed.size() == before) {
         Set<String> circle = new TreeSet<>(columns.keySet());
         circle.removeAll(placed);
-        throw new StoreRefused("tables refer to each other in a circle: " + circle, null);
+        throw new StoreRefusedException("tables refer to each other in a circle: " + circle, null);
       }
     }
     return ordered;

@@ -1,6 +1,6 @@
 package dev.bourse.store.transfer;
 
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,8 +33,9 @@ public final class ExportLoader {
    *
    * @param store a store opened to fill
    * @return the tables' sums from the file
-   * @throws StoreRefused if the store has rows, or another version than the file
-   * @throws ExportFault if the file is incomplete or altered, or has other tables than this store
+   * @throws StoreRefusedException if the store has rows, or another version than the file
+   * @throws InvalidExportException if the file is incomplete or altered, or has other tables than
+   *     this store
    */
   public static List<TableSum> load(WholeStore store, ExportReader reader, RowProgress progress)
       throws IOException {
@@ -55,7 +56,7 @@ public final class ExportLoader {
       }
     }
     if (!filled.isEmpty()) {
-      throw StoreRefused.of(
+      throw StoreRefusedException.of(
           "the store %s is not empty; rows: %s. Import into a new one.",
           store.place(), String.join(", ", filled));
     }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a file of {@link ExportWriter}, line by line, and checks that it is complete and unchanged.
- * Any fault ends the reading with an {@link ExportFault}.
+ * Any fault ends the reading with an {@link InvalidExportException}.
  */
 public final class ExportReader implements AutoCloseable {
   private static final int BUFFER_BYTES = 1 << 16;
@@ -76,13 +76,13 @@ public final class ExportReader implements AutoCloseable {
       boolean isGzip = raw.read() == GZIP_FIRST && raw.read() == GZIP_SECOND;
       raw.reset();
       if (!isGzip && path.toString().endsWith(".gz")) {
-        throw new ExportFault(path + " is not compressed by gzip, as its name says");
+        throw new InvalidExportException(path + " is not compressed by gzip, as its name says");
       }
       InputStream in = isGzip ? new GZIPInputStream(raw, BUFFER_BYTES) : raw;
       return new ExportReader(path.toString(), in);
     } catch (EOFException e) {
       raw.close();
-      throw new ExportFault(path + " is cut short in line 1");
+      throw new InvalidExportException(path + " is cut short in line 1");
     } catch (IOException | RuntimeException e) {
       raw.close();
       throw e;
@@ -90,7 +90,7 @@ public final class ExportReader implements AutoCloseable {
   }
 
   /** Returns the schema version of the rows. */
-  public int version() throws ExportFault {
+  public int version() throws InvalidExportException {
     if (header.getValue("schema") instanceof Integer version) {
       return version;
     }
@@ -98,7 +98,7 @@ public final class ExportReader implements AutoCloseable {
   }
 
   /** Returns the tables that the header lists. */
-  public List<String> tables() throws ExportFault {
+  public List<String> tables() throws InvalidExportException {
     List<String> names = new ArrayList<>();
     if (header.getValue("tables") instanceof JsonArray announced) {
       announced.forEach(name -> names.add(String.valueOf(name)));
@@ -182,7 +182,7 @@ public final class ExportReader implements AutoCloseable {
     return values(known, number, values);
   }
 
-  private void check(JsonObject declared, TableSum found) throws ExportFault {
+  private void check(JsonObject declared, TableSum found) throws InvalidExportException {
     if (!(declared.getValue("rows") instanceof Number rows) || rows.longValue() != found.rows()) {
       throw fault(
           "is damaged: table %s has %s rows, %s were exported"
@@ -194,7 +194,7 @@ public final class ExportReader implements AutoCloseable {
   }
 
   private List<@Nullable Object> values(StoredTable known, long number, JsonArray values)
-      throws ExportFault {
+      throws InvalidExportException {
     List<Column> wanted = known.columns();
     if (values.size() != wanted.size()) {
       throw fault(damaged(number) + ": it has " + values.size() + " values");
@@ -216,7 +216,7 @@ public final class ExportReader implements AutoCloseable {
     return typed;
   }
 
-  private byte[] bytes(long number, JsonArray values, int index) throws ExportFault {
+  private byte[] bytes(long number, JsonArray values, int index) throws InvalidExportException {
     try {
       return values.getBinary(index);
     } catch (IllegalArgumentException e) {
@@ -233,8 +233,8 @@ public final class ExportReader implements AutoCloseable {
     return "is damaged in row " + number + " of table " + table;
   }
 
-  ExportFault fault(String what) {
-    return new ExportFault(file + " " + what);
+  InvalidExportException fault(String what) {
+    return new InvalidExportException(file + " " + what);
   }
 
   private String where() {

@@ -2,7 +2,7 @@ package dev.bourse.store.transfer;
 
 import dev.bourse.core.Times;
 import dev.bourse.store.Migration;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import dev.bourse.store.transfer.StoredTable.Column;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -39,13 +39,13 @@ public final class ExportWriter {
    *
    * @param out a buffered stream
    * @return the sums of the tables, in the order of the file
-   * @throws StoreRefused if the store is not at this program's version
+   * @throws StoreRefusedException if the store is not at this program's version
    */
   public static List<TableSum> write(
       WholeStore store, OutputStream out, Clock clock, RowProgress progress) throws IOException {
     List<Migration> pending = store.pending();
     if (!pending.isEmpty()) {
-      throw StoreRefused.of(
+      throw StoreRefusedException.of(
           "the store %s lacks %s migration(s); run bourse migrate first",
           store.place(), pending.size());
     }
@@ -110,7 +110,7 @@ public final class ExportWriter {
     String head = "{\"row\":" + number + ",\"crc32\":\"" + TableSum.crc32(canonical);
     head += "\",\"values\":";
     if (head.length() + canonical.length + 1 > MAX_LINE_BYTES) {
-      throw new ExportFault(
+      throw new InvalidExportException(
           "row " + number + " of table " + table.name() + " is longer than 64 MiB");
     }
     out.write(head.getBytes(StandardCharsets.US_ASCII));

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A store as operators handle it: its version, and all rows of all tables. For commands only: every
  * method blocks, and one thread at a time may call them. Features use {@link Database}.
  *
- * <p>In addition to the exceptions below, every method fails with {@link StoreUnavailable} if the
- * engine cannot serve now, for example because of a full disk or an unreachable server, and with
- * {@link StoreRefused} if a retry cannot help.
+ * <p>In addition to the exceptions below, every method fails with {@link StoreUnavailableException}
+ * if the engine cannot serve now, for example because of a full disk or an unreachable server, and
+ * with {@link StoreRefusedException} if a retry cannot help.
  */
 public interface WholeStore extends AutoCloseable {
   /** The purpose of opening a store. */
@@ -68,10 +68,10 @@ public interface WholeStore extends AutoCloseable {
    * @param seen sound parts, and parts that were not checked, in a sentence each
    * @param faults unsound parts, in a sentence each
    */
-  record Examination(List<String> seen, List<String> faults) {}
+  record StoreExamination(List<String> seen, List<String> faults) {}
 
   /** Reads everything, including data that rows do not need, which takes a while. */
-  Examination examine();
+  StoreExamination examine();
 
   /** Starts a transaction that contains all inserts up to {@link #commit}. */
   void begin();

@@ -59,7 +59,7 @@ final class CountedExporter implements SpanExporter {
             .build();
   }
 
-  void show(Signals signals) {
+  void registerMetrics(Signals signals) {
     signals.counters(
         "bourse_trace_spans_total",
         """

@@ -72,7 +72,7 @@ public final class OtlpTraces implements Traces {
       RandomGenerator random,
       Signals signals) {
     CountedExporter exporter = new CountedExporter(config.endpoint(), nanoTime);
-    exporter.show(signals);
+    exporter.registerMetrics(signals);
     SpanTime time = new SpanTime(clock, nanoTime);
     SdkTracerProvider provider =
         SdkTracerProvider.builder()

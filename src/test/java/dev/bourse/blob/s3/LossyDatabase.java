@@ -4,7 +4,7 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -37,7 +37,7 @@ final class LossyDatabase extends ForwardingDatabase {
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     if (!lives.getAsBoolean()) {
-      return Future.failedFuture(new StoreUnavailable("the process is dead", null));
+      return Future.failedFuture(new StoreUnavailableException("the process is dead", null));
     }
     boolean isLost = losesNextAnswer();
     return super.commit(statements, changes)
@@ -45,7 +45,7 @@ final class LossyDatabase extends ForwardingDatabase {
             done ->
                 isLost
                     ? Future.failedFuture(
-                        new StoreUnavailable("the answer is lost", null, false, true))
+                        new StoreUnavailableException("the answer is lost", null, false, true))
                     : Future.succeededFuture());
   }
 

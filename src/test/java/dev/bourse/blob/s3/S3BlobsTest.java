@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageBusy;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageBusyException;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
 import dev.bourse.blob.Workers;
 import java.io.ByteArrayInputStream;
@@ -65,7 +65,7 @@ class S3BlobsTest extends S3Fixture {
     Upload first = await(blobs.open("u.21", NONE));
     await(first.append(bytes, 0, bytes.length));
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    S3Rows.Upload row = await(rows.find("u.21")).orElseThrow();
+    S3Rows.UploadRow row = await(rows.find("u.21")).orElseThrow();
     S3Rows.Piece dead = new S3Rows.Piece("u.21", row.objectOfEpoch(1), 0, bytes.length);
     // It crashed after its object was made and before that was recorded.
     await(rows.recordPendingPiece(row, dead));
@@ -91,13 +91,13 @@ class S3BlobsTest extends S3Fixture {
     Upload upload = await(blobs.open("u.22", NONE));
     append(upload, BYTES, 0, PART);
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    S3Rows.Upload row = await(rows.find("u.22")).orElseThrow();
+    S3Rows.UploadRow row = await(rows.find("u.22")).orElseThrow();
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.abort(String.valueOf(row.object()), String.valueOf(row.multipart()));
     }
     // Some services report it at the next part, others at the end.
     failure(
-        StorageFault.class,
+        StorageFaultException.class,
         appendAll(upload, random(22, PART), PART).compose(taken -> upload.finish()));
     await(upload.release());
     assertEquals(0, await(blobs.stored("u.22")));
@@ -180,9 +180,9 @@ class S3BlobsTest extends S3Fixture {
     Upload first = await(blobs.open("u.5", NONE));
     append(first, BYTES, 0, PART);
     Upload second = await(other.open("u.5", NONE));
-    failure(StorageBusy.class, appendAll(first, random(9, PART), PART));
-    failure(StorageBusy.class, first.keep());
-    failure(StorageBusy.class, first.finish());
+    failure(StorageBusyException.class, appendAll(first, random(9, PART), PART));
+    failure(StorageBusyException.class, first.keep());
+    failure(StorageBusyException.class, first.finish());
     append(second, BYTES, PART, LENGTH);
     await(second.finish());
     await(second.release());
@@ -228,12 +228,12 @@ class S3BlobsTest extends S3Fixture {
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     Upload upload = await(blobs.open("u.10", NONE));
     append(upload, BYTES, 0, 2 * PART);
-    S3Rows.Upload row = await(rows.find("u.10")).orElseThrow();
+    S3Rows.UploadRow row = await(rows.find("u.10")).orElseThrow();
     byte[] others = random(99, PART);
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.send(String.valueOf(row.object()), String.valueOf(row.multipart()), 1, payload(others));
     }
-    failure(StorageFault.class, upload.finish());
+    failure(StorageFaultException.class, upload.finish());
     assertEquals(0, upload.stored());
     await(upload.release());
     assertEquals(0, await(blobs.stored("u.10")));
@@ -316,7 +316,7 @@ class S3BlobsTest extends S3Fixture {
       client.deleteObject(request -> request.bucket(bucket).key("bourse/" + object));
     }
     Reading reading = await(blobs.read("lost"));
-    failure(StorageFault.class, reading.piece(0, 10));
+    failure(StorageFaultException.class, reading.piece(0, 10));
     await(reading.close());
   }
 }

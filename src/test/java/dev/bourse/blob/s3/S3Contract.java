@@ -47,7 +47,7 @@ abstract class S3Contract extends BlobStoreContract {
                 .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
     return await(
         S3Blobs.open(
-            new S3Blobs.Ground(
+            new S3Blobs.Environment(
                 vertx,
                 database(),
                 folder.resolve("spools"),

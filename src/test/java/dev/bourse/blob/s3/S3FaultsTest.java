@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.Reading;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.faults.UntoldEnds;
@@ -143,7 +143,7 @@ class S3FaultsTest extends S3Fixture {
     try {
       replayNext(store, name, told);
     } catch (ExecutionException e) {
-      assertInstanceOf(UploadBusy.class, e.getCause());
+      assertInstanceOf(UploadBusyException.class, e.getCause());
       replayNext(store, name, told);
     }
   }
@@ -312,7 +312,7 @@ class S3FaultsTest extends S3Fixture {
     Upload upload = await(store.open("u", NONE));
     append(upload, BYTES, 0, PART - 1);
     faults.next(Integer.MAX_VALUE, request -> request.matches(PART_SENT), fault);
-    failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
+    failure(StorageFaultException.class, upload.append(BYTES, PART - 1, PART));
     long tries = faults.seen().stream().filter(request -> request.matches(PART_SENT)).count();
     // A server that rejects a request may close the connection first, and the library retries that.
     assertTrue(tries >= 3 && tries <= 9, tries + " tries");
@@ -391,9 +391,9 @@ class S3FaultsTest extends S3Fixture {
     Upload upload = await(store.open("u", NONE));
     append(upload, BYTES, 0, LITTLE);
     faults.all(Fault.REFUSED);
-    failure(StorageFault.class, upload.keep());
+    failure(StorageFaultException.class, upload.keep());
     assertTrue(await(store.exists("before")));
-    failure(StorageFault.class, store.delete("before"));
+    failure(StorageFaultException.class, store.delete("before"));
     assertFalse(await(store.exists("before")), "its object is deleted later");
     faults.thaw();
     await(upload.keep());
@@ -438,13 +438,13 @@ class S3FaultsTest extends S3Fixture {
       await(upload.keep());
       await(upload.release());
       faults.next(Integer.MAX_VALUE, request -> request.startsWith("DELETE "), Fault.SLOW_DOWN);
-      failure(StorageFault.class, store.abandon(name));
+      failure(StorageFaultException.class, store.abandon(name));
       faults.thaw();
     }
     clock.advance(TimeUnit.MINUTES.toMillis(2));
     faults.next(
         Integer.MAX_VALUE, request -> request.matches("DELETE .*/u\\.a\\..*"), Fault.SLOW_DOWN);
-    failure(StorageFault.class, store.tidy());
+    failure(StorageFaultException.class, store.tidy());
     assertEquals(1, SERVER.objects(bucket).size());
 
     faults.thaw();
@@ -574,7 +574,7 @@ class S3FaultsTest extends S3Fixture {
     try {
       upload = await(store.open("u." + name, NONE));
     } catch (ExecutionException e) {
-      assertInstanceOf(UploadBusy.class, e.getCause(), "two that open at once");
+      assertInstanceOf(UploadBusyException.class, e.getCause(), "two that open at once");
       return false;
     }
     try {
@@ -586,9 +586,9 @@ class S3FaultsTest extends S3Fixture {
       return false;
     } catch (ExecutionException e) {
       assertTrue(
-          e.getCause() instanceof UploadBusy
-              || e.getCause() instanceof BlobGone
-              || e.getCause() instanceof StorageFault,
+          e.getCause() instanceof UploadBusyException
+              || e.getCause() instanceof BlobNotFoundException
+              || e.getCause() instanceof StorageFaultException,
           () -> "failed with " + e.getCause());
       return false;
     } finally {

@@ -97,7 +97,7 @@ abstract class S3Fixture {
     S3Blobs process =
         await(
             S3Blobs.open(
-                new S3Blobs.Ground(
+                new S3Blobs.Environment(
                     vertx,
                     rows,
                     folder.resolve("spools-" + opened.size()),

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.blob.StorageBusy;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageBusyException;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.blob.Upload;
-import dev.bourse.blob.UploadBusy;
+import dev.bourse.blob.UploadBusyException;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.faults.UntoldEnds;
@@ -142,7 +142,7 @@ class S3TakeoverTest extends S3Fixture {
     Upload late = await(earlier.open("u", NONE));
     append(late, BYTES, KEPT, PART - 1);
     send(blobs, KEPT, PART + 5);
-    failure(StorageBusy.class, late.append(BYTES, PART - 1, PART + 5));
+    failure(StorageBusyException.class, late.append(BYTES, PART - 1, PART + 5));
     await(late.release());
     end(blobs, PART + 5, LENGTH);
   }
@@ -179,10 +179,10 @@ class S3TakeoverTest extends S3Fixture {
   @Test
   void anUploadIsLeftToTheProcessThatIsAtItsEnd() throws Exception {
     Future<Void> end = readingBack(process(network.port()));
-    failure(UploadBusy.class, blobs.open("u", NONE));
+    failure(UploadBusyException.class, blobs.open("u", NONE));
     clock.advance(CompletionMark.HELD_MILLIS + 1);
     awaitTold(clock.millis());
-    failure(UploadBusy.class, blobs.open("u", NONE));
+    failure(UploadBusyException.class, blobs.open("u", NONE));
     assertEquals(LENGTH, await(blobs.stored("u")));
     network.thaw();
     await(end);
@@ -198,7 +198,7 @@ class S3TakeoverTest extends S3Fixture {
     Future<Void> end =
         readingBack(process(network.port(), new UntoldEnds(database, isFrozen::get)));
     isFrozen.set(true);
-    failure(UploadBusy.class, blobs.open("u", NONE));
+    failure(UploadBusyException.class, blobs.open("u", NONE));
     clock.advance(CompletionMark.HELD_MILLIS + 1);
     end(blobs, LENGTH, LENGTH);
     network.thaw();
@@ -225,7 +225,7 @@ class S3TakeoverTest extends S3Fixture {
     append(upload, BYTES, KEPT, PART - 1);
     network.next(
         Integer.MAX_VALUE, request -> request.matches("GET .*/pieces/.*"), Fault.ANSWER_CUT);
-    failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
+    failure(StorageFaultException.class, upload.append(BYTES, PART - 1, PART));
     await(upload.release());
     network.thaw();
     end(other, KEPT, LENGTH);
@@ -241,7 +241,7 @@ class S3TakeoverTest extends S3Fixture {
     }
     Upload upload = await(blobs.open("u", NONE));
     append(upload, BYTES, KEPT, PART - 1);
-    failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
+    failure(StorageFaultException.class, upload.append(BYTES, PART - 1, PART));
     assertEquals(0, upload.stored());
     await(upload.release());
     end(process(), 0, LENGTH);
@@ -294,7 +294,7 @@ class S3TakeoverTest extends S3Fixture {
     Upload anew = begunAnew(other, bytes, PART + 5);
 
     append(late, BYTES, PART + 5, 2 * PART - 1);
-    failure(UploadBusy.class, late.append(BYTES, 2 * PART - 1, 2 * PART));
+    failure(UploadBusyException.class, late.append(BYTES, 2 * PART - 1, 2 * PART));
     await(late.release());
     append(anew, bytes, PART + 5, LENGTH);
     isWhole(other, anew, bytes);
@@ -308,8 +308,8 @@ class S3TakeoverTest extends S3Fixture {
     byte[] bytes = random(34, KEPT);
     Upload anew = begunAnew(other, bytes, 1_000_000);
 
-    failure(UploadBusy.class, late.keep());
-    failure(UploadBusy.class, late.finish());
+    failure(UploadBusyException.class, late.keep());
+    failure(UploadBusyException.class, late.finish());
     await(late.release());
     append(anew, bytes, 1_000_000, KEPT);
     isWhole(other, anew, bytes);
@@ -319,10 +319,10 @@ class S3TakeoverTest extends S3Fixture {
   void whatIsLateOfAnUploadThatIsGoneChangesNothingOfTheNextOfItsName() throws Exception {
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     await(await(blobs.open("u", NONE)).release());
-    S3Rows.Upload gone = await(rows.find("u")).orElseThrow();
+    S3Rows.UploadRow gone = await(rows.find("u")).orElseThrow();
     S3Blobs other = process();
     Upload anew = begunAnew(other, BYTES, 2 * PART);
-    S3Rows.Upload open = await(rows.find("u")).orElseThrow();
+    S3Rows.UploadRow open = await(rows.find("u")).orElseThrow();
     assertEquals(gone.epoch(), open.epoch());
 
     await(rows.markCompletion(gone, clock.millis() + CompletionMark.HELD_MILLIS));
@@ -336,6 +336,6 @@ class S3TakeoverTest extends S3Fixture {
     await(rows.recordCompleted(gone));
     assertEquals(S3Rows.State.COMPLETING, await(rows.find("u")).orElseThrow().state());
     isWhole(other, anew, Arrays.copyOf(BYTES, 2 * PART));
-    failure(UploadBusy.class, rows.publish(gone, "late"));
+    failure(UploadBusyException.class, rows.publish(gone, "late"));
   }
 }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFaultException;
 import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,7 +37,7 @@ class S3UnusableTest {
 
   private void assertUnusable(String store, String secret, String reason) throws IOException {
     try (S3Calls calls = calls(store, secret)) {
-      S3Unusable unusable = assertThrows(S3Unusable.class, calls::check);
+      S3UnusableException unusable = assertThrows(S3UnusableException.class, calls::check);
       String message = String.valueOf(unusable.getMessage());
       assertTrue(message.contains(reason), message);
     }
@@ -55,7 +55,8 @@ class S3UnusableTest {
   void aCallWithoutBytesThatIsRefusedForItsSignatureNamesTheCredentials() throws Exception {
     S3Server server = S3Server.s3proxy();
     try (S3Calls calls = calls(server.store(server.newBucket()), "another-secret")) {
-      StorageFault fault = assertThrows(StorageFault.class, () -> calls.get("k", 0, 1));
+      StorageFaultException fault =
+          assertThrows(StorageFaultException.class, () -> calls.get("k", 0, 1));
       assertFalse(fault instanceof UploadReceipt.AlteredException, fault::toString);
       String message = String.valueOf(fault.getMessage());
       assertTrue(message.contains("rejects the credentials for bucket"), message);

@@ -2,7 +2,7 @@ package dev.bourse.client.account;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.testing.Slow;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -27,7 +27,8 @@ class LoopbackAnswerTest {
     private Fresh() {}
 
     /** Prints the status of a visitor while requests of others never complete. */
-    public static void main(String[] arguments) throws IOException, InterruptedException, Refused {
+    public static void main(String[] arguments)
+        throws IOException, InterruptedException, RefusedException {
       List<Socket> halfSent = new ArrayList<>();
       try (LoopbackAnswer answer = LoopbackAnswer.open("state")) {
         URI address = URI.create(answer.address() + "?state=another");

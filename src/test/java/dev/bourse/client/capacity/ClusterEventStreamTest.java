@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.Credential;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ClusterClient;
@@ -63,7 +63,7 @@ class ClusterEventStreamTest {
             () -> {
               try {
                 stream.follow(events::add, losses::add);
-              } catch (Refused refused) {
+              } catch (RefusedException refused) {
                 losses.add("refused: " + refused.getMessage());
               }
             });
@@ -103,9 +103,9 @@ class ClusterEventStreamTest {
   @Test
   void aRefusalEndsIt() {
     TestMarket market = bourse.market();
-    Refused refused =
+    RefusedException refused =
         assertThrows(
-            Refused.class,
+            RefusedException.class,
             () ->
                 stream(bourse.service().baseUrl(), market, "nowhere")
                     .follow(events::add, losses::add));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -77,7 +77,7 @@ class DeclaredChangeTest {
                 .put(
                     "would_refuse",
                     new JsonObject().put("error", "no-ssh-keys").put("detail", "none")));
-    Refused refused = assertThrows(Refused.class, change::requireAccepted);
+    RefusedException refused = assertThrows(RefusedException.class, change::requireAccepted);
     assertTrue(refused.getMessage().contains("bourse keys add"), refused.getMessage());
   }
 
@@ -211,7 +211,7 @@ class DeclaredChangeTest {
                     "would_refuse",
                     new JsonObject().put("error", "version-mismatch").put("detail", "old")),
             NOW);
-    Refused refused = assertThrows(Refused.class, change::requireAccepted);
+    RefusedException refused = assertThrows(RefusedException.class, change::requireAccepted);
     assertTrue(
         refused
             .getMessage()

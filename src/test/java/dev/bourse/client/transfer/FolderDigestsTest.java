@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -56,11 +56,11 @@ class FolderDigestsTest {
     Files.setLastModifiedTime(file, LONG_AGO);
   }
 
-  private FolderDigests read() throws Refused {
+  private FolderDigests read() throws RefusedException {
     return new FolderDigests(place, environment.clock(), folder);
   }
 
-  private String digest(FolderDigests digests) throws Refused {
+  private String digest(FolderDigests digests) throws RefusedException {
     Progress progress = new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 3);
     return digests.sha256("a.bin", LocalFile.look(file), progress);
   }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,14 +25,15 @@ class LocalFolderTest {
     Files.writeString(file, path);
   }
 
-  private List<String> paths(boolean withHidden) throws Refused {
+  private List<String> paths(boolean withHidden) throws RefusedException {
     return LocalFolder.look(folder, withHidden).files().stream()
         .map(LocalFolder.Member::path)
         .toList();
   }
 
   private void refused(String why) {
-    Refused refused = assertThrows(Refused.class, () -> LocalFolder.look(folder, false));
+    RefusedException refused =
+        assertThrows(RefusedException.class, () -> LocalFolder.look(folder, false));
     assertTrue(refused.getMessage().contains(why), refused.getMessage());
   }
 
@@ -77,7 +78,8 @@ class LocalFolderTest {
   void whatHasNothingToPublishIsRefused() throws Exception {
     refused("has no file to publish");
     Path file = Files.writeString(folder.resolve("one.bin"), "x");
-    Refused refused = assertThrows(Refused.class, () -> LocalFolder.look(file, false));
+    RefusedException refused =
+        assertThrows(RefusedException.class, () -> LocalFolder.look(file, false));
     assertTrue(refused.getMessage().contains("is not a folder"), refused.getMessage());
   }
 

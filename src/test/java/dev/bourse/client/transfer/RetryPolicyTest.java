@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -22,10 +22,12 @@ import org.junit.jupiter.api.Test;
 /** Retries of a failing transfer. */
 @Tag("fast")
 class RetryPolicyTest {
-  private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
+  private final RefusedException lost =
+      new RefusedException(ExitCode.UNAVAILABLE, "the connection is lost");
 
-  private final Refused asked =
-      new Refused(ExitCode.UNAVAILABLE, "ask again", 503, new JsonObject().put("retry_after_s", 5));
+  private final RefusedException asked =
+      new RefusedException(
+          ExitCode.UNAVAILABLE, "ask again", 503, new JsonObject().put("retry_after_s", 5));
 
   private final List<Duration> waits = new ArrayList<>();
   private final CommandEnvironment environment =
@@ -42,11 +44,11 @@ class RetryPolicyTest {
   private final RetryPolicy retries = new RetryPolicy(environment, progress);
 
   @Test
-  void theWaitsGrowAndThenItIsEnough() throws Refused {
+  void theWaitsGrowAndThenItIsEnough() throws RefusedException {
     for (int i = 0; i < 9; i++) {
       retries.after(lost);
     }
-    assertEquals(lost, assertThrows(Refused.class, () -> retries.after(lost)));
+    assertEquals(lost, assertThrows(RefusedException.class, () -> retries.after(lost)));
     assertEquals(9, waits.size());
     for (int i = 0; i < 9; i++) {
       long whole = Math.min(30_000, 500L << i);
@@ -56,7 +58,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void whoGetsFurtherIsGivenAllTriesAgain() throws Refused {
+  void whoGetsFurtherIsGivenAllTriesAgain() throws RefusedException {
     for (int i = 1; i <= 50; i++) {
       retries.after(lost);
       retries.arrived(i);
@@ -65,17 +67,17 @@ class RetryPolicyTest {
   }
 
   @Test
-  void arrivingWhereItWasIsNoProgress() throws Refused {
+  void arrivingWhereItWasIsNoProgress() throws RefusedException {
     retries.arrived(10);
     for (int i = 0; i < 9; i++) {
       retries.after(lost);
       retries.arrived(10);
     }
-    assertThrows(Refused.class, () -> retries.after(lost));
+    assertThrows(RefusedException.class, () -> retries.after(lost));
   }
 
   @Test
-  void whoHasSentAllWaitsForAQuarterOfAnHourWhileTheServiceAsksForTime() throws Refused {
+  void whoHasSentAllWaitsForAQuarterOfAnHourWhileTheServiceAsksForTime() throws RefusedException {
     retries.allSent();
     for (int i = 0; i < 180; i++) {
       retries.after(asked);
@@ -84,21 +86,21 @@ class RetryPolicyTest {
     for (int i = 0; i < 9; i++) {
       retries.after(asked);
     }
-    assertThrows(Refused.class, () -> retries.after(asked));
+    assertThrows(RefusedException.class, () -> retries.after(asked));
   }
 
   @Test
-  void whoHasBytesToSendIsTriedNineTimesWhateverTheServiceAsksFor() throws Refused {
+  void whoHasBytesToSendIsTriedNineTimesWhateverTheServiceAsksFor() throws RefusedException {
     for (int i = 0; i < 9; i++) {
       retries.after(asked);
     }
-    assertThrows(Refused.class, () -> retries.after(asked));
+    assertThrows(RefusedException.class, () -> retries.after(asked));
   }
 
   @Test
   void whatIsRefusedForGoodIsNotTriedAgain() {
-    Refused no = new Refused(ExitCode.REFUSED, "no");
-    assertEquals(no, assertThrows(Refused.class, () -> retries.after(no)));
+    RefusedException no = new RefusedException(ExitCode.REFUSED, "no");
+    assertEquals(no, assertThrows(RefusedException.class, () -> retries.after(no)));
     assertEquals(List.of(), waits);
   }
 }

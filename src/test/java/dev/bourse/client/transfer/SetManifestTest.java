@@ -3,7 +3,7 @@ package dev.bourse.client.transfer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.bourse.remote.Refused;
+import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -23,7 +23,7 @@ class SetManifestTest {
   }
 
   @Test
-  void aManifestNamesFilesInFolders() throws Refused {
+  void aManifestNamesFilesInFolders() throws RefusedException {
     assertEquals(
         List.of(new SetManifest.Entry("a/b c/..d.bin", 3, SHA256)),
         SetManifest.of(document("a/b c/..d.bin", 3, SHA256)).files());
@@ -45,7 +45,7 @@ class SetManifestTest {
         "a\nb"
       })
   void aPathThatCouldLeadOutIsRefused(String path) {
-    assertThrows(Refused.class, () -> SetManifest.of(document(path, 3, SHA256)));
+    assertThrows(RefusedException.class, () -> SetManifest.of(document(path, 3, SHA256)));
   }
 
   @Test
@@ -60,7 +60,7 @@ class SetManifestTest {
             document("a", "many", SHA256),
             document("a", 1, "../../x"),
             document("a", 1, SHA256.toUpperCase(java.util.Locale.ROOT)))) {
-      assertThrows(Refused.class, () -> SetManifest.of(document), document);
+      assertThrows(RefusedException.class, () -> SetManifest.of(document), document);
     }
   }
 }

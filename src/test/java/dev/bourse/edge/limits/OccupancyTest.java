@@ -3,7 +3,7 @@ package dev.bourse.edge.limits;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.Limit;
+import dev.bourse.core.Bulkhead;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,15 +21,15 @@ class OccupancyTest {
     long room = ProcessLimits.of(64 << 20, 64 << 20, 10_000).blockBytes();
     Occupancy occupancy =
         new Occupancy(ProcessLimits.of(64 << 20, 64 << 20, 10_000), new ClientAddress(Set.of()));
-    List<Limit.Place> held = new ArrayList<>();
-    Optional<Limit.Place> taken = occupancy.reserveBlock("acme", BLOCK);
+    List<Bulkhead.Place> held = new ArrayList<>();
+    Optional<Bulkhead.Place> taken = occupancy.reserveBlock("acme", BLOCK);
     while (taken.isPresent()) {
       held.add(taken.get());
       taken = occupancy.reserveBlock("acme", BLOCK);
     }
     assertEquals(room / 2, occupancy.blockBytes());
     assertTrue(occupancy.reserveBlock("globex", BLOCK).isPresent());
-    held.forEach(Limit.Place::close);
+    held.forEach(Bulkhead.Place::close);
     assertEquals(BLOCK, occupancy.blockBytes());
   }
 }

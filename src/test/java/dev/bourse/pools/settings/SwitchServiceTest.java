@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Switches;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.Optional;
@@ -56,7 +56,7 @@ class SwitchServiceTest extends StoreFixture {
   @Test
   void aSwitchThatIsStoredButNotReadBackIsNotReportedAsUnwritten() throws Exception {
     failNextReads(1);
-    ApiError refusal = fails(ApiError.class, armWrites(false));
+    ApiException refusal = fails(ApiException.class, armWrites(false));
     assertEquals(ErrorCode.OVERLOADED, refusal.code());
     assertTrue(refusal.detail().startsWith("the change is stored"), refusal.detail());
     assertEquals(false, await(switches.load()).writesArmed());
@@ -65,14 +65,14 @@ class SwitchServiceTest extends StoreFixture {
   @Test
   void aSwitchThatIsNotStoredStaysAsItWas() throws Exception {
     failNextCommits(1);
-    fails(StoreUnavailable.class, armWrites(false));
+    fails(StoreUnavailableException.class, armWrites(false));
     assertEquals(true, await(switches.load()).writesArmed());
   }
 
   @Test
   void aReadingThatFailedDoesNotStopTheNext() throws Exception {
     failNextReads(1);
-    fails(StoreUnavailable.class, switches.load());
+    fails(StoreUnavailableException.class, switches.load());
     assertEquals(new Switches(true, false, false), await(switches.load()));
   }
 }

@@ -32,10 +32,10 @@ final class Wire implements AutoCloseable {
   private static final int MOST_BYTES = 1 << 24;
 
   /** An answer that did not end properly. */
-  private static final class Broken extends Exception {
+  private static final class BrokenConnectionException extends Exception {
     private static final long serialVersionUID = 1;
 
-    Broken(String message) {
+    BrokenConnectionException(String message) {
       super(message);
     }
   }
@@ -82,7 +82,7 @@ final class Wire implements AutoCloseable {
       }
     } catch (SocketTimeoutException silent) {
       fault = "silent for " + patienceMillis + " ms";
-    } catch (Broken broken) {
+    } catch (BrokenConnectionException broken) {
       fault = String.valueOf(broken.getMessage());
     } catch (IOException reset) {
       fault = "closed without an answer: " + reset.getMessage();
@@ -147,7 +147,8 @@ final class Wire implements AutoCloseable {
   }
 
   /** Returns every answer until the service closes, which it must after the client has. */
-  private List<WireAnswer> untilClosed(boolean isHead) throws IOException, Broken {
+  private List<WireAnswer> untilClosed(boolean isHead)
+      throws IOException, BrokenConnectionException {
     List<WireAnswer> answers = new ArrayList<>();
     socket.setSoTimeout(MOMENT_MILLIS);
     boolean hasEnded = false;
@@ -159,7 +160,8 @@ final class Wire implements AutoCloseable {
         next = in.read();
       } catch (SocketTimeoutException quiet) {
         if (hasEnded) {
-          throw new Broken("open for " + patienceMillis + " ms after the client ended it");
+          throw new BrokenConnectionException(
+              "open for " + patienceMillis + " ms after the client ended it");
         }
         hasEnded = true;
         socket.shutdownOutput();
@@ -175,10 +177,10 @@ final class Wire implements AutoCloseable {
       socket.setSoTimeout(patienceMillis);
       try {
         answers.add(answer(isHead));
-      } catch (SocketTimeoutException | Broken e) {
+      } catch (SocketTimeoutException | BrokenConnectionException e) {
         // The client closed during the answer, or the previous bytes make this a body.
         if (System.nanoTime() > deadline) {
-          throw new Broken("neither answers nor closes");
+          throw new BrokenConnectionException("neither answers nor closes");
         }
         return answers;
       } catch (IOException reset) {
@@ -191,25 +193,25 @@ final class Wire implements AutoCloseable {
         socket.setSoTimeout(MOMENT_MILLIS);
       }
     }
-    throw new Broken("more than " + MOST_ANSWERS + " answers");
+    throw new BrokenConnectionException("more than " + MOST_ANSWERS + " answers");
   }
 
   private static boolean isStream(WireAnswer answer) {
     return answer.header("content-type").startsWith("text/event-stream");
   }
 
-  private WireAnswer answer(boolean isHead) throws IOException, Broken {
+  private WireAnswer answer(boolean isHead) throws IOException, BrokenConnectionException {
     while (true) {
       String line = line();
       if (!line.matches("HTTP/1\\.[01] [1-5][0-9][0-9] .*")) {
-        throw new Broken("answers what is no status line: " + line);
+        throw new BrokenConnectionException("answers what is no status line: " + line);
       }
       int status = Integer.parseInt(line.substring(9, 12));
       Map<String, List<String>> headers = new HashMap<>();
       for (line = line(); !line.isEmpty(); line = line()) {
         int colon = line.indexOf(':');
         if (colon < 1) {
-          throw new Broken("answers what is no header: " + line);
+          throw new BrokenConnectionException("answers what is no header: " + line);
         }
         headers
             .computeIfAbsent(
@@ -224,7 +226,7 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  private byte[] body(WireAnswer head) throws IOException, Broken {
+  private byte[] body(WireAnswer head) throws IOException, BrokenConnectionException {
     if (head.header("transfer-encoding").equals("chunked")) {
       ByteArrayOutputStream all = new ByteArrayOutputStream();
       for (int size = size(); size > 0; size = size()) {
@@ -242,26 +244,28 @@ final class Wire implements AutoCloseable {
     return bytes(Integer.parseInt(length));
   }
 
-  private int size() throws IOException, Broken {
+  private int size() throws IOException, BrokenConnectionException {
     return Integer.parseInt(line().strip(), 16);
   }
 
-  private byte[] bytes(int length) throws IOException, Broken {
+  private byte[] bytes(int length) throws IOException, BrokenConnectionException {
     byte[] all = in.readNBytes(length);
     if (all.length < length) {
-      throw new Broken("an answer of " + length + " bytes ends after " + all.length);
+      throw new BrokenConnectionException(
+          "an answer of " + length + " bytes ends after " + all.length);
     }
     return all;
   }
 
-  private String line() throws IOException, Broken {
+  private String line() throws IOException, BrokenConnectionException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (int b = in.read(); b != '\n'; b = in.read()) {
       if (b < 0) {
-        throw new Broken("closed without an answer" + (all.size() > 0 ? ", after " + all : ""));
+        throw new BrokenConnectionException(
+            "closed without an answer" + (all.size() > 0 ? ", after " + all : ""));
       }
       if (all.size() > MOST_BYTES) {
-        throw new Broken("a line without an end");
+        throw new BrokenConnectionException("a line without an end");
       }
       all.write(b);
     }

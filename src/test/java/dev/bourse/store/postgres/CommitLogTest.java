@@ -10,7 +10,7 @@ import dev.bourse.store.ChangeListener;
 import dev.bourse.store.CommitContract;
 import dev.bourse.store.CuttingProxy;
 import dev.bourse.store.Database;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -372,10 +372,10 @@ class CommitLogTest {
     execute(session, "DELETE FROM commit_log");
     session.commit();
     session.setAutoCommit(true);
-    StoreUnavailable refusal =
-        assertInstanceOf(StoreUnavailable.class, CommitContract.failureOf(late));
+    StoreUnavailableException refusal =
+        assertInstanceOf(StoreUnavailableException.class, CommitContract.failureOf(late));
     assertFalse(refusal.mayBeStored());
-    assertInstanceOf(StoreUnavailable.class, CommitContract.failureOf(queued));
+    assertInstanceOf(StoreUnavailableException.class, CommitContract.failureOf(queued));
     poll("everything is compared", () -> own.missed.get() > 0);
     poll("everything is compared by the other", () -> heard.missed.get() > 0);
     await(writing.commit(List.of(), List.of(new Change("cluster", "after"))));

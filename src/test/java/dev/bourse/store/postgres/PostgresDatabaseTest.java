@@ -12,8 +12,8 @@ import dev.bourse.store.CuttingProxy;
 import dev.bourse.store.Database;
 import dev.bourse.store.DatabaseContractTest;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
@@ -151,9 +151,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void aNewerStoreIsRefused() throws Exception {
     String url = SharedPostgres.server().newDatabase();
     await(await(openAt(url)).close());
-    StoreRefused refusal =
+    StoreRefusedException refusal =
         assertInstanceOf(
-            StoreRefused.class,
+            StoreRefusedException.class,
             failureOf(
                 PostgresDatabase.open(
                     vertx, config(url), "db/postgres-older", CLOCK, new Random())));
@@ -175,7 +175,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
       Future<PostgresDatabase> older =
           PostgresDatabase.open(vertx, config(url), "db/postgres-older", CLOCK, new Random());
       if (from == 2) {
-        assertInstanceOf(StoreRefused.class, failureOf(older));
+        assertInstanceOf(StoreRefusedException.class, failureOf(older));
       } else {
         await(await(older).close());
       }
@@ -248,7 +248,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
       }
       await(Future.join(all).otherwiseEmpty());
     }
-    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
+    assertTrue(
+        all.stream()
+            .allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailableException));
     assertEquals(all.stream().filter(Future::succeeded).count(), notes());
   }
 
@@ -270,12 +272,12 @@ class PostgresDatabaseTest extends DatabaseContractTest {
                       store
                           .commit(List.of(note(1_000, "n")))
                           .compose(v -> Future.failedFuture("stored")))
-                  instanceof StoreUnavailable);
+                  instanceof StoreUnavailableException);
       poll(
           "a refused read",
           () ->
               store.read("SELECT 1 AS one", List.of(), row -> row.integer("one")).cause()
-                  instanceof StoreUnavailable);
+                  instanceof StoreUnavailableException);
       own.startAgain();
       AtomicLong ids = new AtomicLong(2_000);
       poll(
@@ -304,9 +306,10 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     await(store.commit(List.of(note(1, "stored"))));
     proxy.plan = CuttingProxy.Plan.LOSE_COMMIT;
-    StoreUnavailable lost =
+    StoreUnavailableException lost =
         assertInstanceOf(
-            StoreUnavailable.class, failureOf(store.commit(List.of(note(2, "not stored")))));
+            StoreUnavailableException.class,
+            failureOf(store.commit(List.of(note(2, "not stored")))));
     assertFalse(lost.mayBeStored());
     assertEquals(
         List.of(1L), await(store.read("SELECT id FROM note", List.of(), row -> row.integer("id"))));
@@ -323,8 +326,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     proxy.isDown = true;
-    StoreUnavailable lost =
-        assertInstanceOf(StoreUnavailable.class, failureOf(store.commit(List.of(note(1, "n")))));
+    StoreUnavailableException lost =
+        assertInstanceOf(
+            StoreUnavailableException.class, failureOf(store.commit(List.of(note(1, "n")))));
     assertTrue(lost.mayBeStored());
     await(store.close());
   }
@@ -356,9 +360,10 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     try (Connection holder = SharedPostgres.server().connect(url)) {
       holder.setAutoCommit(false);
       holder.createStatement().execute("UPDATE account SET balance = 9 WHERE name = 'locked'");
-      StoreUnavailable refusal =
+      StoreUnavailableException refusal =
           assertInstanceOf(
-              StoreUnavailable.class, failureOf(store.commit(List.of(setBalance("locked", 0, 1)))));
+              StoreUnavailableException.class,
+              failureOf(store.commit(List.of(setBalance("locked", 0, 1)))));
       assertFalse(refusal.mayBeStored());
       holder.rollback();
     }
@@ -396,13 +401,15 @@ class PostgresDatabaseTest extends DatabaseContractTest {
                         .recover(Future::succeededFuture)));
             return hung.get() != null;
           });
-      StoreUnavailable unknown = assertInstanceOf(StoreUnavailable.class, hung.get());
+      StoreUnavailableException unknown =
+          assertInstanceOf(StoreUnavailableException.class, hung.get());
       Change late = new Change("cluster", "note-" + ids.get());
       assertTrue(unknown.mayBeStored());
       for (int i = 0; i < 3; i++) {
-        StoreUnavailable refused =
+        StoreUnavailableException refused =
             assertInstanceOf(
-                StoreUnavailable.class, failureOf(store.commit(oneMore(new AtomicLong(99)))));
+                StoreUnavailableException.class,
+                failureOf(store.commit(oneMore(new AtomicLong(99)))));
         assertFalse(refused.mayBeStored(), "it is not sent while the outcome before is unknown");
       }
       try (Connection asking = own.connect(url);
@@ -504,7 +511,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.FALL_SILENT;
     Future<Void> commit = store.commit(List.of(note(1, "n")));
-    assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    assertInstanceOf(StoreUnavailableException.class, failureOf(commit));
     proxy.plan = CuttingProxy.Plan.NOTHING;
     AtomicLong ids = new AtomicLong(1);
     poll(
@@ -541,7 +548,8 @@ class PostgresDatabaseTest extends DatabaseContractTest {
           });
     }
     proxy.plan = CuttingProxy.Plan.NOTHING;
-    StoreUnavailable lost = assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    StoreUnavailableException lost =
+        assertInstanceOf(StoreUnavailableException.class, failureOf(commit));
     assertFalse(lost.mayBeStored());
     await(store.commit(List.of(note(3, "n"))));
     await(store.close());
@@ -572,7 +580,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     for (Future<?> read : waiting) {
       assertEquals(List.of(1L), await(read));
     }
-    assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    assertInstanceOf(StoreUnavailableException.class, failureOf(commit));
     await(store.commit(List.of(note(3, "n"))));
     await(store.close());
   }
@@ -613,8 +621,8 @@ class PostgresDatabaseTest extends DatabaseContractTest {
               .allMatch(
                   f ->
                       f.succeeded()
-                          || f.cause() instanceof RevisionPassed
-                          || f.cause() instanceof StoreUnavailable));
+                          || f.cause() instanceof StaleRevisionException
+                          || f.cause() instanceof StoreUnavailableException));
       stored += racers.stream().filter(Future::succeeded).count();
     }
     assertEquals(
@@ -672,9 +680,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void encryptionThatIsRequiredButNotOfferedIsNotDoneWithout() throws Exception {
-    StoreUnavailable failure =
+    StoreUnavailableException failure =
         assertInstanceOf(
-            StoreUnavailable.class,
+            StoreUnavailableException.class,
             failureOf(openAt(SharedPostgres.server().newDatabase() + "?sslmode=require")));
     assertTrue(String.valueOf(failure.getMessage()).contains("SSL"), failure.getMessage());
   }
@@ -688,9 +696,10 @@ class PostgresDatabaseTest extends DatabaseContractTest {
       Files.writeString(rules, "host all keeper all scram-sha-256\n" + Files.readString(rules));
       own.execute("SELECT pg_reload_conf()");
       await(await(openAt(url.replace("keeper@", "keeper:right@"))).close());
-      StoreRefused refusal =
+      StoreRefusedException refusal =
           assertInstanceOf(
-              StoreRefused.class, failureOf(openAt(url.replace("keeper@", "keeper:wrong@"))));
+              StoreRefusedException.class,
+              failureOf(openAt(url.replace("keeper@", "keeper:wrong@"))));
       assertFalse(String.valueOf(refusal.getMessage()).contains("wrong"), refusal.getMessage());
     }
   }
@@ -698,6 +707,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   @Test
   void aMissingDatabaseIsRefused() throws Exception {
     assertInstanceOf(
-        StoreRefused.class, failureOf(openAt(SharedPostgres.server().newDatabase() + "_not")));
+        StoreRefusedException.class,
+        failureOf(openAt(SharedPostgres.server().newDatabase() + "_not")));
   }
 }

@@ -11,7 +11,7 @@ import dev.bourse.store.CuttingProxy;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.SharedPostgres;
@@ -105,9 +105,9 @@ class PostgresHostsTest {
               + " SELECT setval('audit_timeline', 1)");
       try (PostgresServer other = one.startStandby(folder.resolve("other"))) {
         PostgresConfig standbyOnly = patient(hosts(database, other.port()));
-        StoreUnavailable refusal =
+        StoreUnavailableException refusal =
             assertInstanceOf(
-                StoreUnavailable.class,
+                StoreUnavailableException.class,
                 assertThrows(Exception.class, () -> await(open(standbyOnly))).getCause());
         assertTrue(
             String.valueOf(refusal.getMessage())
@@ -228,7 +228,7 @@ class PostgresHostsTest {
     await(store.commit(List.of(Statement.of("SET default_transaction_read_only = on"))));
     Throwable refusal =
         assertThrows(Exception.class, () -> await(store.commit(List.of(note(1))))).getCause();
-    assertInstanceOf(StoreUnavailable.class, refusal);
+    assertInstanceOf(StoreUnavailableException.class, refusal);
     poll("a commit", () -> await(store.commit(List.of(note(2))).map(true).otherwise(false)));
     await(store.close());
   }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -81,9 +81,9 @@ class PostgresSchemaSessionTest {
   @Test
   void aStepGivesUpInTheEndAndLeavesNothing() throws Exception {
     try (Connection dumping = dump()) {
-      StoreUnavailable failure =
+      StoreUnavailableException failure =
           assertInstanceOf(
-              StoreUnavailable.class,
+              StoreUnavailableException.class,
               assertThrows(
                       Exception.class,
                       () -> await(new PostgresSchemaSession(connection, vertx, 10, 0).commit(STEP)))

@@ -8,7 +8,7 @@ import dev.bourse.store.Dialect;
 import dev.bourse.store.Migration;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -122,7 +122,7 @@ class BaselineTest {
     apply();
     store.execute("DELETE FROM migration");
     pretendSteps(BASELINE - 1);
-    StoreRefused refusal = assertThrows(StoreRefused.class, this::apply);
+    StoreRefusedException refusal = assertThrows(StoreRefusedException.class, this::apply);
     assertEquals(
         "the store is too old for this program: its last migration is 55 (step), and this program"
             + " continues from 56; start a release that knows both first",

@@ -3,7 +3,7 @@ package dev.bourse.store.sqlite;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -116,8 +116,8 @@ public final class MemoryEngine implements AutoCloseable {
   }
 
   /** The failure of a commit with an unknown outcome. */
-  public static StoreUnavailable unknown(String message) {
-    return new StoreUnavailable(message, null, false, true);
+  public static StoreUnavailableException unknown(String message) {
+    return new StoreUnavailableException(message, null, false, true);
   }
 
   @Override

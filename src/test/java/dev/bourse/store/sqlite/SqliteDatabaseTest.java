@@ -9,8 +9,8 @@ import dev.bourse.store.CommittingProcess;
 import dev.bourse.store.Database;
 import dev.bourse.store.DatabaseContractTest;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.testing.Polls;
 import io.vertx.core.Future;
 import java.nio.file.Files;
@@ -71,7 +71,9 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     await(Future.join(all).otherwiseEmpty());
     long stored = all.stream().filter(Future::succeeded).count();
     assertTrue(stored < 300, "stored " + stored);
-    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
+    assertTrue(
+        all.stream()
+            .allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailableException));
     assertEquals(stored, notes());
     assertEquals(stored, accounts().size());
 
@@ -86,7 +88,8 @@ class SqliteDatabaseTest extends DatabaseContractTest {
         SqliteConnection.forWriting(
             folder.resolve("store-0.db"), SqliteConfig.defaults().maxFileBytes())) {
       other.execute("BEGIN IMMEDIATE");
-      assertInstanceOf(StoreUnavailable.class, failureOf(database.commit(List.of(note(1, "n")))));
+      assertInstanceOf(
+          StoreUnavailableException.class, failureOf(database.commit(List.of(note(1, "n")))));
       other.rollback();
     }
     await(database.commit(List.of(note(2, "n"))));
@@ -141,8 +144,8 @@ class SqliteDatabaseTest extends DatabaseContractTest {
 
   @Test
   void theSameProcessCannotOpenAStoreTwice() throws Exception {
-    StoreRefused refusal =
-        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-contract")));
+    StoreRefusedException refusal =
+        assertInstanceOf(StoreRefusedException.class, failureOf(reopen("db/sqlite-contract")));
     assertTrue(String.valueOf(refusal.getMessage()).endsWith("is already open in this process"));
   }
 
@@ -194,8 +197,8 @@ class SqliteDatabaseTest extends DatabaseContractTest {
   @Test
   void aNewerStoreIsRefused() throws Exception {
     await(database.close());
-    StoreRefused refusal =
-        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-older")));
+    StoreRefusedException refusal =
+        assertInstanceOf(StoreRefusedException.class, failureOf(reopen("db/sqlite-older")));
     assertEquals(
         "the store is newer than this program: it has migration 2 (notes), this program knows 1",
         refusal.getMessage());
@@ -219,8 +222,8 @@ class SqliteDatabaseTest extends DatabaseContractTest {
   void aNewerStoreThatServesOnlyYoungerProgramsIsRefused() throws Exception {
     serveFrom(2);
     await(database.close());
-    StoreRefused refusal =
-        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-older")));
+    StoreRefusedException refusal =
+        assertInstanceOf(StoreRefusedException.class, failureOf(reopen("db/sqlite-older")));
     assertTrue(
         String.valueOf(refusal.getMessage()).startsWith("the store is newer than this program"),
         refusal.getMessage());
@@ -236,8 +239,8 @@ class SqliteDatabaseTest extends DatabaseContractTest {
   @Test
   void aStoreMadeFromAnotherTextOfAMigrationIsRefused() throws Exception {
     await(database.close());
-    StoreRefused refusal =
-        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-altered")));
+    StoreRefusedException refusal =
+        assertInstanceOf(StoreRefusedException.class, failureOf(reopen("db/sqlite-altered")));
     assertTrue(
         String.valueOf(refusal.getMessage())
             .startsWith("the store was made by another program: its migration 1"),

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.bourse.store.CommitContract;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -83,7 +83,8 @@ class SqliteFailedFlushTest {
 
     Throwable cause = CommitContract.failureOf(database.commit(note(stored + 1)));
 
-    StoreUnavailable unavailable = assertInstanceOf(StoreUnavailable.class, cause);
+    StoreUnavailableException unavailable =
+        assertInstanceOf(StoreUnavailableException.class, cause);
     for (String name : List.of("store.db", "store.db-wal")) {
       Files.copy(disk.resolve(name), elsewhere.resolve(name));
     }

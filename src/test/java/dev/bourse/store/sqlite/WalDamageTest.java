@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreRefusedException;
 import dev.bourse.store.transfer.WholeStore;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -116,7 +116,8 @@ class WalDamageTest {
   private String refusal() {
     Exception failure = assertThrows(Exception.class, () -> await(open(store, "")));
     return String.valueOf(
-        assertInstanceOf(StoreRefused.class, failure.getCause(), failure.toString()).getMessage());
+        assertInstanceOf(StoreRefusedException.class, failure.getCause(), failure.toString())
+            .getMessage());
   }
 
   private static String name(String refusal) {
@@ -365,9 +366,9 @@ class WalDamageTest {
     flip(frameAt(frames() / 2) + 1_000);
     for (WholeStore.Purpose purpose :
         List.of(WholeStore.Purpose.READ, WholeStore.Purpose.MIGRATE, WholeStore.Purpose.FILL)) {
-      StoreRefused refused =
+      StoreRefusedException refused =
           assertThrows(
-              StoreRefused.class,
+              StoreRefusedException.class,
               () ->
                   SqliteWholeStore.open(
                       store,

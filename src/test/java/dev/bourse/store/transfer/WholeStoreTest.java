@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.StoreRefusedException;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
@@ -166,7 +166,7 @@ class WholeStoreTest {
     catalogue.addReference("b", "a");
     assertEquals(
         "tables refer to each other in a circle: [a, b]",
-        assertThrows(StoreRefused.class, catalogue::tables).getMessage());
+        assertThrows(StoreRefusedException.class, catalogue::tables).getMessage());
   }
 
   @Test
@@ -231,7 +231,8 @@ class WholeStoreTest {
             "db/schema",
             CLOCK,
             WholeStore.Purpose.FILL)) {
-      StoreUnavailable fault = assertThrows(StoreUnavailable.class, () -> load(store, file));
+      StoreUnavailableException fault =
+          assertThrows(StoreUnavailableException.class, () -> load(store, file));
       assertTrue(String.valueOf(fault.getMessage()).contains("full"), fault.getMessage());
     }
     try (WholeStore store = sqlite("small.db", WholeStore.Purpose.FILL)) {
@@ -250,7 +251,8 @@ class WholeStoreTest {
       store.begin();
       store.insert(table, 1, row);
       SharedPostgres.server().terminateSessions();
-      StoreUnavailable fault = assertThrows(StoreUnavailable.class, store::commit);
+      StoreUnavailableException fault =
+          assertThrows(StoreUnavailableException.class, store::commit);
       assertTrue(String.valueOf(fault.getMessage()).contains(" is lost"), fault.getMessage());
     }
     try (WholeStore store = postgres(url, WholeStore.Purpose.READ)) {
@@ -267,7 +269,7 @@ class WholeStoreTest {
     try (WholeStore store = sqlite("odd.db", WholeStore.Purpose.READ)) {
       assertEquals(
           "row 1 of table switch holds String in column is_on, which is for integer",
-          assertThrows(StoreRefused.class, () -> exported(store)).getMessage());
+          assertThrows(StoreRefusedException.class, () -> exported(store)).getMessage());
     }
   }
 }

@@ -6,7 +6,7 @@ import java.util.Locale;
  * Why a provider could not carry out what it was asked: a sentence for operators, which names the
  * machine and never reaches a tenant.
  */
-public final class NodeFailure extends RuntimeException {
+public final class NodeFailureException extends RuntimeException {
   private enum Kind {
     PASSING,
     BUSY,
@@ -17,34 +17,34 @@ public final class NodeFailure extends RuntimeException {
 
   private final Kind kind;
 
-  private NodeFailure(String message, Kind kind) {
+  private NodeFailureException(String message, Kind kind) {
     super(message, null, false, false);
     this.kind = kind;
   }
 
   /** A failure that the same call may not meet again: no connection. */
-  public static NodeFailure passing(String message) {
-    return new NodeFailure(message, Kind.PASSING);
+  public static NodeFailureException passing(String message) {
+    return new NodeFailureException(message, Kind.PASSING);
   }
 
   /** Nothing was tried, for want of room or because somebody is at work: ask again later. */
-  public static NodeFailure busy(String message) {
-    return new NodeFailure(message, Kind.BUSY);
+  public static NodeFailureException busy(String message) {
+    return new NodeFailureException(message, Kind.BUSY);
   }
 
   /** A failure that lasts until somebody changes something: a wrong host key, a refused login. */
-  public static NodeFailure lasting(String message) {
-    return new NodeFailure(message, Kind.LASTING);
+  public static NodeFailureException lasting(String message) {
+    return new NodeFailureException(message, Kind.LASTING);
   }
 
   /** A tenant must not get the machine until an operator changed something on it. */
-  public static NodeFailure unfit(String message) {
-    return new NodeFailure(message, Kind.UNFIT);
+  public static NodeFailureException unfit(String message) {
+    return new NodeFailureException(message, Kind.UNFIT);
   }
 
   /** The machine is marked for another allocation than the call's, and was left as it is. */
-  public static NodeFailure heldByAnother(String message) {
-    return new NodeFailure(message, Kind.HELD_BY_ANOTHER);
+  public static NodeFailureException heldByAnother(String message) {
+    return new NodeFailureException(message, Kind.HELD_BY_ANOTHER);
   }
 
   /** Which of these it is, in a word. */

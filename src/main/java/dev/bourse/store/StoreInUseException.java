@@ -1,8 +1,8 @@
 package dev.bourse.store;
 
 /** Another process, or another part of this one, has the embedded store open. */
-public final class StoreInUse extends StoreRefused {
-  public StoreInUse(String message) {
+public final class StoreInUseException extends StoreRefusedException {
+  public StoreInUseException(String message) {
     super(message, null);
   }
 }

@@ -1,9 +1,9 @@
 package dev.bourse.blob;
 
 /** No such blob or upload exists, or it was deleted. Retrying does not help. */
-public final class BlobGone extends RuntimeException {
+public final class BlobNotFoundException extends RuntimeException {
   /** Creates the exception without a stack trace because a missing blob is an expected answer. */
-  public BlobGone(String message) {
+  public BlobNotFoundException(String message) {
     super(message, null, false, false);
   }
 }

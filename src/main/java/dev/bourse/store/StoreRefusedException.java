@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * not match this program, or its content contradicts the configuration of this start. An operator
  * has to act; retrying does not help.
  */
-public class StoreRefused extends RuntimeException {
-  public StoreRefused(String message, @Nullable Throwable cause) {
+public class StoreRefusedException extends RuntimeException {
+  public StoreRefusedException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 
   /** Creates a refusal without a cause; its text is a template with arguments. */
   @SuppressWarnings("AnnotateFormatMethod") // The annotation would need another library.
-  public static StoreRefused of(String template, Object... arguments) {
-    return new StoreRefused(template.formatted(arguments), null);
+  public static StoreRefusedException of(String template, Object... arguments) {
+    return new StoreRefusedException(template.formatted(arguments), null);
   }
 }

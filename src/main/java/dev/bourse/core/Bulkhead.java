@@ -15,7 +15,7 @@ import java.util.function.Function;
  * <p>Waiting work starts in order of arrival, on the thread that releases a place. Safe for use by
  * several threads.
  */
-public final class Limit {
+public final class Bulkhead {
   /** After this time, some of the running work has usually ended. */
   private static final long RETRY_MILLIS = 1_000;
 
@@ -30,7 +30,7 @@ public final class Limit {
   private final Deque<Place> waiting = new ArrayDeque<>();
   private int running;
 
-  private Limit(
+  private Bulkhead(
       int most,
       int mostWaiting,
       int mostOfOwner,
@@ -55,14 +55,14 @@ public final class Limit {
    * @param what the work, as a plural noun for the error detail
    * @param most the most that runs at once, at least 1
    */
-  public static Limit of(String what, int most) {
-    return new Limit(
+  public static Bulkhead of(String what, int most) {
+    return new Bulkhead(
         most,
         0,
         Integer.MAX_VALUE,
         false,
         bound ->
-            ApiError.retryLater(
+            ApiException.retryLater(
                 ErrorCode.OVERLOADED, "limit reached: %s %s".formatted(bound, what), RETRY_MILLIS));
   }
 
@@ -71,8 +71,8 @@ public final class Limit {
    *
    * @param mostWaiting the most that waits, 0 or more
    */
-  public Limit queueing(int mostWaiting) {
-    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
+  public Bulkhead queueing(int mostWaiting) {
+    return new Bulkhead(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /**
@@ -80,8 +80,8 @@ public final class Limit {
    *
    * @param mostOfOwner the most of one owner, running and waiting together, at least 1
    */
-  public Limit sharing(int mostOfOwner) {
-    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
+  public Bulkhead sharing(int mostOfOwner) {
+    return new Bulkhead(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /**
@@ -90,8 +90,8 @@ public final class Limit {
    * has none. A fixed share would either slow down a lone owner or let a few owners take everything
    * together.
    */
-  public Limit sharingFairly() {
-    return new Limit(most, mostWaiting, mostOfOwner, true, refusal);
+  public Bulkhead sharingFairly() {
+    return new Bulkhead(most, mostWaiting, mostOfOwner, true, refusal);
   }
 
   /**
@@ -99,8 +99,8 @@ public final class Limit {
    *
    * @param refusal makes the exception from a text that says how much work there is already
    */
-  public Limit refusing(Function<String, ? extends RuntimeException> refusal) {
-    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
+  public Bulkhead refusing(Function<String, ? extends RuntimeException> refusal) {
+    return new Bulkhead(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /** A place for work; the holder closes it when the work is done. */
@@ -123,7 +123,7 @@ public final class Limit {
     @Override
     public void close() {
       Place next;
-      synchronized (Limit.this) {
+      synchronized (Bulkhead.this) {
         if (isClosed) {
           return;
         }

@@ -4,7 +4,7 @@ import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /** A command failed; the message says why and what to do about it. */
-public final class Refused extends Exception {
+public final class RefusedException extends Exception {
   private static final long serialVersionUID = 1;
 
   private final ExitCode exitCode;
@@ -14,7 +14,7 @@ public final class Refused extends Exception {
   private final long retryAfterSeconds;
 
   /** A failure that is not an answer of the service. */
-  public Refused(ExitCode exitCode, String message) {
+  public RefusedException(ExitCode exitCode, String message) {
     this(exitCode, message, 0, null);
   }
 
@@ -22,7 +22,8 @@ public final class Refused extends Exception {
    * @param status of the answer; 0 if there was none
    * @param answer its JSON; null if it has none
    */
-  public Refused(ExitCode exitCode, String message, int status, @Nullable JsonObject answer) {
+  public RefusedException(
+      ExitCode exitCode, String message, int status, @Nullable JsonObject answer) {
     super(message);
     JsonObject told = answer == null ? new JsonObject() : answer;
     this.exitCode = exitCode;

@@ -5,10 +5,10 @@ import java.io.IOException;
 /**
  * The service cannot listen on a port: another program uses it, or the process lacks permission.
  */
-public final class PortRefused extends IOException {
+public final class PortUnavailableException extends IOException {
   private static final long serialVersionUID = 1;
 
-  PortRefused(String setting, String host, int port, Throwable cause) {
+  PortUnavailableException(String setting, String host, int port, Throwable cause) {
     super(
         "port %s of %s cannot be listened on (%s): %s"
             .formatted(port, host, setting, cause.getMessage()),

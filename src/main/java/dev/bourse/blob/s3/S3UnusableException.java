@@ -8,16 +8,16 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /** An object store that is not usable as configured. The message is for operators. */
-public final class S3Unusable extends RuntimeException {
+public final class S3UnusableException extends RuntimeException {
   private static final int FORBIDDEN = 403;
   private static final int NOT_FOUND = 404;
 
-  private S3Unusable(String message, Throwable cause) {
+  private S3UnusableException(String message, Throwable cause) {
     super(message, cause);
   }
 
-  static S3Unusable because(S3Config config, SdkException failure) {
-    return new S3Unusable(config.name() + ": " + reason(config, failure), failure);
+  static S3UnusableException because(S3Config config, SdkException failure) {
+    return new S3UnusableException(config.name() + ": " + reason(config, failure), failure);
   }
 
   private static String reason(S3Config config, SdkException failure) {

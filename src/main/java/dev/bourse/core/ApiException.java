@@ -13,19 +13,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is control flow, not a failure of the program, so it carries no stack trace.
  */
-public final class ApiError extends RuntimeException {
+public final class ApiException extends RuntimeException {
   private final ErrorCode code;
   private final Map<String, Object> extras;
 
-  private ApiError(ErrorCode code, String detail, Map<String, Object> extras) {
+  private ApiException(ErrorCode code, String detail, Map<String, Object> extras) {
     super(detail, null, false, false);
     this.code = code;
     this.extras = extras;
   }
 
   /** A refusal with no extra field. */
-  public static ApiError of(ErrorCode code, String detail) {
-    return new ApiError(code, detail, Map.of());
+  public static ApiException of(ErrorCode code, String detail) {
+    return new ApiException(code, detail, Map.of());
   }
 
   /**
@@ -33,7 +33,7 @@ public final class ApiError extends RuntimeException {
    *
    * @param template the sentence, with {@code %s} for each argument
    */
-  public static ApiError of(
+  public static ApiException of(
       ErrorCode code, String template, @Nullable Object argument, @Nullable Object... more) {
     List<@Nullable Object> arguments = new ArrayList<>();
     arguments.add(argument);
@@ -45,12 +45,12 @@ public final class ApiError extends RuntimeException {
    * 404 with the same wording for an item that does not exist and one that belongs to somebody
    * else.
    */
-  public static ApiError notFound(String noun, String id) {
+  public static ApiException notFound(String noun, String id) {
     return of(ErrorCode.NOT_FOUND, "no " + noun + " '" + Text.shown(id) + "' here");
   }
 
   /** 422 for a field with an unacceptable value; the detail names the accepted values. */
-  public static ApiError badField(String field, @Nullable Object value, String accepted) {
+  public static ApiException badField(String field, @Nullable Object value, String accepted) {
     return of(
         ErrorCode.BAD_REQUEST,
         "%s: %s is not acceptable; expected %s",
@@ -62,7 +62,7 @@ public final class ApiError extends RuntimeException {
   /**
    * A throttling refusal: the same request can succeed after this many milliseconds, rounded up.
    */
-  public static ApiError retryLater(ErrorCode code, String detail, long retryAfterMillis) {
+  public static ApiException retryLater(ErrorCode code, String detail, long retryAfterMillis) {
     return of(code, detail).with("retry_after_s", retryAfterSeconds(retryAfterMillis));
   }
 
@@ -71,7 +71,7 @@ public final class ApiError extends RuntimeException {
    *
    * @param reason the limit that was reached: {@code cadence}, {@code budget}, {@code address} …
    */
-  public static ApiError tooOften(String reason, String detail, long retryAfterMillis) {
+  public static ApiException tooOften(String reason, String detail, long retryAfterMillis) {
     return of(ErrorCode.RATE_LIMITED, detail)
         .with("reason", reason)
         .with("retry_after_s", retryAfterSeconds(retryAfterMillis));
@@ -88,7 +88,7 @@ public final class ApiError extends RuntimeException {
    *
    * @see #retryLater
    */
-  public static ApiError storedOnly() {
+  public static ApiException storedOnly() {
     return retryLater(
         ErrorCode.OVERLOADED,
         "the change is stored, but may not be in force here yet; read the state before you retry",
@@ -96,10 +96,10 @@ public final class ApiError extends RuntimeException {
   }
 
   /** Returns this refusal with one more field in its JSON. */
-  public ApiError with(String field, Object value) {
+  public ApiException with(String field, Object value) {
     Map<String, Object> more = new LinkedHashMap<>(extras);
     more.put(field, value);
-    return new ApiError(code, detail(), Collections.unmodifiableMap(more));
+    return new ApiException(code, detail(), Collections.unmodifiableMap(more));
   }
 
   public ErrorCode code() {

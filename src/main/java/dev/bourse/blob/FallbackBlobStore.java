@@ -19,11 +19,11 @@ import java.util.function.Supplier;
  * <p>Lists cover the new store only. Unreferenced uploads and blobs of the former store are
  * discarded together with it.
  */
-public final class TwoStores implements BlobStore {
+public final class FallbackBlobStore implements BlobStore {
   private final BlobStore store;
   private final BlobStore former;
 
-  public TwoStores(BlobStore store, BlobStore former) {
+  public FallbackBlobStore(BlobStore store, BlobStore former) {
     this.store = store;
     this.former = former;
   }
@@ -57,7 +57,7 @@ public final class TwoStores implements BlobStore {
         .publish(uploadId, key)
         .recover(
             e ->
-                e instanceof BlobGone
+                e instanceof BlobNotFoundException
                     ? former
                         .exists(key)
                         .compose(is -> is ? Future.succeededFuture() : Future.<Void>failedFuture(e))
@@ -81,14 +81,19 @@ public final class TwoStores implements BlobStore {
   @Override
   public Future<Boolean> exists(String key) {
     return either(
-            () -> store.exists(key).compose(TwoStores::elseGone),
-            () -> former.exists(key).compose(TwoStores::elseGone))
+            () -> store.exists(key).compose(FallbackBlobStore::elseGone),
+            () -> former.exists(key).compose(FallbackBlobStore::elseGone))
         .recover(
-            e -> e instanceof BlobGone ? Future.succeededFuture(false) : Future.failedFuture(e));
+            e ->
+                e instanceof BlobNotFoundException
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e));
   }
 
   private static Future<Boolean> elseGone(boolean exists) {
-    return exists ? Future.succeededFuture(true) : Future.failedFuture(new BlobGone("not here"));
+    return exists
+        ? Future.succeededFuture(true)
+        : Future.failedFuture(new BlobNotFoundException("not here"));
   }
 
   @Override
@@ -113,7 +118,8 @@ public final class TwoStores implements BlobStore {
   }
 
   private static <T> Future<T> ifGone(Future<T> tried, Supplier<Future<T>> other) {
-    return tried.recover(e -> e instanceof BlobGone ? other.get() : Future.failedFuture(e));
+    return tried.recover(
+        e -> e instanceof BlobNotFoundException ? other.get() : Future.failedFuture(e));
   }
 
   @Override

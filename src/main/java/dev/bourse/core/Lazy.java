@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
  * A value computed on first use, so that values a start does not need do not delay it. Thread-safe:
  * one thread computes it and the others wait.
  */
-public final class Once<T> implements Supplier<T> {
+public final class Lazy<T> implements Supplier<T> {
   private final Supplier<T> maker;
   private volatile @Nullable T made;
 
-  public Once(Supplier<T> maker) {
+  public Lazy(Supplier<T> maker) {
     this.maker = maker;
   }
 

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
  * The store cannot serve now: its queue or disk is full, its engine is unreachable, or it is
  * closed.
  */
-public class StoreUnavailable extends RuntimeException {
+public class StoreUnavailableException extends RuntimeException {
   private final boolean isFull;
   private final boolean mayBeStored;
 
   /** Creates an exception for a call that wrote nothing. */
-  public StoreUnavailable(String message, @Nullable Throwable cause) {
+  public StoreUnavailableException(String message, @Nullable Throwable cause) {
     this(message, cause, false, false);
   }
 
@@ -19,7 +19,7 @@ public class StoreUnavailable extends RuntimeException {
    * @param isFull see {@link #isFull()}
    * @param mayBeStored see {@link #mayBeStored()}
    */
-  public StoreUnavailable(
+  public StoreUnavailableException(
       String message, @Nullable Throwable cause, boolean isFull, boolean mayBeStored) {
     super(message, cause);
     this.isFull = isFull;

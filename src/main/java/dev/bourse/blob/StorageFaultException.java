@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * same call may succeed later; if it does not, an operator is needed. The message contains file
  * names and must be shown to operators only.
  */
-public class StorageFault extends RuntimeException {
-  public StorageFault(String message, @Nullable Throwable cause) {
+public class StorageFaultException extends RuntimeException {
+  public StorageFaultException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -8,9 +8,9 @@ package dev.bourse.core;
  * @param ofCallers bounds each caller
  * @param ofAll bounds all callers together, with a share for each organization
  */
-public record LimitPair(Limit ofCallers, Limit ofAll) {
+public record BulkheadPair(Bulkhead ofCallers, Bulkhead ofAll) {
   /** The two places of one piece of work; the holder closes them when it is done. */
-  public record Places(Limit.Place ofCaller, Limit.Place ofOwner) implements AutoCloseable {
+  public record Places(Bulkhead.Place ofCaller, Bulkhead.Place ofOwner) implements AutoCloseable {
     /** Releases both places; calls after the first have no effect. */
     @Override
     public void close() {
@@ -27,7 +27,7 @@ public record LimitPair(Limit ofCallers, Limit ofAll) {
    * @throws RuntimeException the refusal of the first limit without a free place; nothing is taken
    */
   public Places enter(String caller, String owner) {
-    Limit.Place ofCaller = ofCallers.enter(caller);
+    Bulkhead.Place ofCaller = ofCallers.enter(caller);
     try {
       return new Places(ofCaller, ofAll.enter(owner));
     } catch (RuntimeException refused) {

@@ -1,15 +1,15 @@
 package dev.bourse.access;
 
-import dev.bourse.core.ApiError;
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 
 /** The caller's token lacks a scope. Used for control flow, so it has no stack trace. */
-public final class InsufficientScope extends RuntimeException {
+public final class InsufficientScopeException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final Scope scope;
 
-  private InsufficientScope(Scope scope) {
+  private InsufficientScopeException(Scope scope) {
     super("the token lacks the scope " + scope.label(), null, false, false);
     this.scope = scope;
   }
@@ -17,11 +17,11 @@ public final class InsufficientScope extends RuntimeException {
   /**
    * Fails unless the caller has a scope.
    *
-   * @throws InsufficientScope if the caller lacks it
+   * @throws InsufficientScopeException if the caller lacks it
    */
   public static void require(Caller caller, Scope scope) {
     if (!caller.may(scope)) {
-      throw new InsufficientScope(scope);
+      throw new InsufficientScopeException(scope);
     }
   }
 
@@ -31,7 +31,7 @@ public final class InsufficientScope extends RuntimeException {
   }
 
   /** Returns the error response. */
-  public ApiError refusal() {
-    return ApiError.of(ErrorCode.FORBIDDEN, String.valueOf(getMessage()));
+  public ApiException refusal() {
+    return ApiException.of(ErrorCode.FORBIDDEN, String.valueOf(getMessage()));
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
 /** Thrown when an invariant does not hold. */
-final class Violation extends RuntimeException {
+final class ViolationException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final String invariant;
@@ -10,7 +10,7 @@ final class Violation extends RuntimeException {
    * @param invariant the name of the invariant
    * @param what the finding, for the reader of the trace
    */
-  Violation(String invariant, String what) {
+  ViolationException(String invariant, String what) {
     super(invariant + ": " + what);
     this.invariant = invariant;
   }

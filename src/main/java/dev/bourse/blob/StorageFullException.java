@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * same call succeeds after an operator or a user has made room, by deleting blobs or raising a
  * quota. Clients are asked to retry after minutes, not seconds.
  */
-public final class StorageFull extends RuntimeException {
-  public StorageFull(String message, @Nullable Throwable cause) {
+public final class StorageFullException extends RuntimeException {
+  public StorageFullException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 
 /** The bounds on running work, waiting work, and one owner's share. */
 @Tag("fast")
-class LimitTest {
+class BulkheadTest {
   private static final int ALL = 16;
   private static final int OWN = 4;
 
-  private final Limit limit = Limit.of("previews being made", ALL).sharing(OWN);
-  private final List<Limit.Place> running = new ArrayList<>();
+  private final Bulkhead limit = Bulkhead.of("previews being made", ALL).sharing(OWN);
+  private final List<Bulkhead.Place> running = new ArrayList<>();
 
   private void fill(String owner, int count) {
     for (int i = 0; i < count; i++) {
@@ -28,7 +28,7 @@ class LimitTest {
   }
 
   private String refusal(String owner) {
-    ApiError error = assertThrows(ApiError.class, () -> limit.enter(owner));
+    ApiException error = assertThrows(ApiException.class, () -> limit.enter(owner));
     assertEquals(ErrorCode.OVERLOADED, error.code());
     return String.valueOf(error.detail());
   }
@@ -52,7 +52,7 @@ class LimitTest {
 
   @Test
   void aFairLimitLeavesEachNewcomerAsMuchAsTheOthersMayHave() {
-    Limit fair = Limit.of("streams", 16).sharingFairly();
+    Bulkhead fair = Bulkhead.of("streams", 16).sharingFairly();
     List<Integer> had = new ArrayList<>();
     for (String owner : List.of("a", "b", "c", "d", "e")) {
       int own = 0;
@@ -65,22 +65,22 @@ class LimitTest {
     assertEquals(16, fair.running());
   }
 
-  private static boolean isLetIn(Limit limit, String owner) {
+  private static boolean isLetIn(Bulkhead limit, String owner) {
     try {
       limit.enter(owner);
       return true;
-    } catch (ApiError refused) {
+    } catch (ApiException refused) {
       return false;
     }
   }
 
   @Test
   void workCountsForItsWeight() {
-    Limit bytes = Limit.of("bytes", 100).sharingFairly();
-    Limit.Place large = bytes.enter("acme", 40);
-    assertThrows(ApiError.class, () -> bytes.enter("acme", 21));
+    Bulkhead bytes = Bulkhead.of("bytes", 100).sharingFairly();
+    Bulkhead.Place large = bytes.enter("acme", 40);
+    assertThrows(ApiException.class, () -> bytes.enter("acme", 21));
     bytes.enter("globex", 30);
-    assertThrows(ApiError.class, () -> bytes.enter("initech", 31));
+    assertThrows(ApiException.class, () -> bytes.enter("initech", 31));
     large.close();
     assertEquals(30, bytes.running());
     bytes.enter("initech", 35);
@@ -102,13 +102,13 @@ class LimitTest {
     fill("acme", OWN);
     refusal("acme");
     refusal("acme");
-    running.forEach(Limit.Place::close);
+    running.forEach(Bulkhead.Place::close);
     fill("acme", OWN);
   }
 
   @Test
   void aLimitMayRefuseInWordsOfItsOwn() {
-    Limit one = Limit.of("calls", 1).refusing(IllegalStateException::new);
+    Bulkhead one = Bulkhead.of("calls", 1).refusing(IllegalStateException::new);
     one.enter("");
     assertEquals(
         "there are 1", assertThrows(IllegalStateException.class, () -> one.enter("")).getMessage());
@@ -116,10 +116,10 @@ class LimitTest {
 
   @Test
   void whatIsNoLimitIsRefused() {
-    assertThrows(IllegalArgumentException.class, () -> Limit.of("calls", 0));
-    assertThrows(IllegalArgumentException.class, () -> Limit.of("calls", 1).queueing(-1));
-    assertThrows(IllegalArgumentException.class, () -> Limit.of("calls", 1).sharing(0));
-    Limit queue = Limit.of("calls", 1).queueing(1);
+    assertThrows(IllegalArgumentException.class, () -> Bulkhead.of("calls", 0));
+    assertThrows(IllegalArgumentException.class, () -> Bulkhead.of("calls", 1).queueing(-1));
+    assertThrows(IllegalArgumentException.class, () -> Bulkhead.of("calls", 1).sharing(0));
+    Bulkhead queue = Bulkhead.of("calls", 1).queueing(1);
     assertThrows(IllegalStateException.class, () -> queue.enter(""));
   }
 
@@ -143,9 +143,9 @@ class LimitTest {
     private final int mostWaiting;
     private final int mostOfOwner;
     private final boolean isFair;
-    private final Limit limit;
+    private final Bulkhead limit;
     private final List<Integer> waiting = new ArrayList<>();
-    private final Map<Integer, Limit.Place> running = new HashMap<>();
+    private final Map<Integer, Bulkhead.Place> running = new HashMap<>();
     private final Map<Integer, String> owners = new HashMap<>();
     private final List<Integer> begun = new ArrayList<>();
     private int next;
@@ -156,7 +156,7 @@ class LimitTest {
       mostWaiting = random.nextInt(4);
       mostOfOwner = 1 + random.nextInt(5);
       isFair = random.nextBoolean();
-      Limit shared = Limit.of("works", most).queueing(mostWaiting).sharing(mostOfOwner);
+      Bulkhead shared = Bulkhead.of("works", most).queueing(mostWaiting).sharing(mostOfOwner);
       limit = isFair ? shared.sharingFairly() : shared;
     }
 
@@ -191,7 +191,7 @@ class LimitTest {
         if (waits) {
           waiting.add(work);
         }
-      } catch (ApiError e) {
+      } catch (ApiException e) {
         assertTrue(!fits, where + ": " + e.detail());
       }
     }
@@ -200,7 +200,7 @@ class LimitTest {
       List<Integer> now = new ArrayList<>(running.keySet());
       int work = now.get(random.nextInt(now.size()));
       begun.clear();
-      Limit.Place place = running.remove(work);
+      Bulkhead.Place place = running.remove(work);
       owners.remove(work);
       place.close();
       assertEquals(waiting.isEmpty() ? List.of() : List.of(waiting.remove(0)), begun, where);
