@@ -150,7 +150,7 @@ public final class Bourse {
     opened.registerMetrics(context.signals());
     StoreWatch watch =
         new StoreWatch(opened, context.config().storeWatch(), context.nanoTime(), context.random());
-    watch.jobs().forEach(context::keepUp);
+    watch.jobs().forEach(context::keepProbing);
     watch.registerMetrics(context.signals());
     if (opened.isShared()) {
       context.keepUp(

@@ -8,6 +8,7 @@ import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.traces.Traces;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -52,6 +53,16 @@ record ServiceContext(
   void keepUp(BackgroundJob job) {
     ScheduledJob scheduled = jobs.start(job);
     shutdown.push(scheduled::stop);
+  }
+
+  /** Starts a job whose step changes nothing, so that a stop does not wait for it. */
+  void keepProbing(BackgroundJob job) {
+    ScheduledJob scheduled = jobs.start(job);
+    shutdown.push(
+        () -> {
+          scheduled.stop();
+          return Future.succeededFuture();
+        });
   }
 
   /** Starts to divide jobs among the processes, after all of them were started here. */

@@ -256,7 +256,7 @@ final class ServiceCore {
       context.keepUp(
           inEachProcess(
                   "compare-with-store",
-                  "comparing what is in memory with the store",
+                  "starting to compare what is in memory with the store",
                   context.config().storeWatch().compareMillis(),
                   () -> {
                     replication.inspect();
@@ -276,7 +276,7 @@ final class ServiceCore {
                 () -> orgs.releaseRetired().map(false))
             .afterFirstPeriod());
     return correctClock()
-        .compose(corrected -> orgs.releaseRetired())
+        .compose(corrected -> orgs.releaseRetired().otherwiseEmpty())
         .compose(released -> holds.start())
         .compose(put -> market.start())
         .onSuccess(opened -> context.divideJobs(database));

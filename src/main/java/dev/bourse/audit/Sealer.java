@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Seals settled rows of all trails in batches, in the order of their ids, without delaying any
- * write. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ * write. A step of a background job; one at a time.
  *
  * <p>A round seals up to the newest settled id, {@link Database#settledTrail}: it waits for a
  * hanging commit, however long, and seals rows above its ids afterwards.

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes expired rows of the trails, one sealed batch per commit. It never deletes unsealed rows,
  * and deletes nothing without confirmed time. The seal stays with the digest over its rows, so that
- * the chain can be verified without them. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ * the chain can be verified without them. A step of a background job; one at a time.
  *
  * <p>A batch whose rows fail verification is evidence, so it is kept together with all later ones
  * of its chain.

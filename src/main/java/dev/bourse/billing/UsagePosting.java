@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Posts the usage of each hour that is over to the ledger, once, hour after hour. A step of {@link
- * dev.bourse.store.Upkeep}; one at a time.
+ * Posts the usage of each hour that is over to the ledger, once, hour after hour. A step of a
+ * background job; one at a time.
  *
  * <p>A change point is committed some time after the moment it describes, so an hour is left to
  * settle before it is posted; then it is final. Each organization's hour is a commit of its own

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Deletes expired activity of clusters, oldest first, in small commits. A step of {@link
- * dev.bourse.store.Upkeep}; one at a time. Several processes may run it. Nothing is deleted without
+ * Deletes expired activity of clusters, oldest first, in small commits. A step of a
+ * background job; one at a time. Several processes may run it. Nothing is deleted without
  * confirmed time.
  */
 public final class ActivityRetention {

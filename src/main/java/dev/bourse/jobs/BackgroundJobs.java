@@ -125,7 +125,10 @@ public final class BackgroundJobs {
         times -> byName.forEach((name, job) -> times.put(job.tally().busySeconds(), name)));
     signals.gauges(
         "bourse_job_success_age_seconds",
-        "Seconds since a background job last succeeded in this process; absent before that.",
+        """
+        Seconds since a background job last succeeded in this process; absent before that, and \
+        while another process runs it.\
+        """,
         List.of(Label.JOB),
         ages ->
             byName.forEach(

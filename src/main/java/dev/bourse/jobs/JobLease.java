@@ -4,6 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,6 +81,8 @@ public final class JobLease {
             "SELECT owner FROM webhook_lease WHERE name = ?",
             List.of(name),
             row -> row.text("owner"))
+        // The lease is lost, whether its holder can be named or not.
+        .otherwise(Optional.empty())
         .compose(found -> Future.failedFuture(new LeaseHeldException(found.orElse(null))));
   }
 

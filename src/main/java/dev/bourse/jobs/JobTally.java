@@ -68,9 +68,16 @@ final class JobTally {
     return busyNanos / 1e9;
   }
 
-  /** Returns the seconds since the last success; NaN before the first. */
+  synchronized long dueNanos() {
+    return dueNanos;
+  }
+
+  /**
+   * Returns the seconds since the last success; NaN before the first, and while another process
+   * runs the job.
+   */
   synchronized double successAge(long nowNanos) {
-    return lastSuccessNanos == null ? Double.NaN : (nowNanos - lastSuccessNanos) / 1e9;
+    return lastSuccessNanos == null || skipped == JobView.Skip.OTHER_PROCESS ? Double.NaN : (nowNanos - lastSuccessNanos) / 1e9;
   }
 
   synchronized JobView view(BackgroundJob job, long nowMillis, long nowNanos) {

@@ -2,12 +2,15 @@ package dev.bourse.jobs;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.FailureText;
 import dev.bourse.core.Times;
+import dev.bourse.logs.RequestContext;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -123,6 +126,8 @@ public final class ScheduledJob {
    */
   Future<Void> runNow(Supplier<Future<Void>> record) {
     Promise<Void> started = Promise.promise();
+    // The commit of the record judges the caller of the request, which this context carries.
+    ContextInternal asking = RequestContext.contextFor(context);
     context.runOnContext(
         v -> {
           Optional<ApiException> refusal = refusal();
@@ -133,51 +138,65 @@ public final class ScheduledJob {
           vertx.cancelTimer(timer);
           isRunning = true;
           isBusy = true;
-          Future.succeededFuture()
-              .compose(go -> record.get())
-              .onComplete(
-                  done ->
-                      onContext(
-                          () -> {
-                            isBusy = false;
-                            if (done.succeeded() && stopping == null) {
-                              isManual = true;
-                              begin();
-                            } else {
-                              schedule();
-                            }
-                            started.handle(done);
-                          }));
+          asking.runOnContext(
+              go ->
+                  Future.succeededFuture()
+                      .compose(begun -> record.get())
+                      .onComplete(done -> onContext(() -> recorded(done, started))));
         });
     return started.future();
   }
 
+  private void recorded(AsyncResult<Void> done, Promise<Void> started) {
+    isBusy = false;
+    if (done.succeeded() && stopping == null) {
+      isManual = true;
+      begin();
+      started.complete();
+    } else {
+      // A request that failed does not postpone the next run.
+      scheduleIn(TimeUnit.NANOSECONDS.toMillis(tally.dueNanos() - jobs.nanos()));
+      started.fail(done.failed() ? done.cause() : stopped());
+    }
+  }
+
+  private ApiException stopped() {
+    return refused("this process is stopping; send the request to another process");
+  }
+
   private Optional<ApiException> refusal() {
-    if (isRunning || stopping != null) {
+    if (stopping != null) {
+      return Optional.of(stopped());
+    }
+    if (isRunning) {
       Long since = view().runningSinceMillis();
-      return refused(
-          since == null
-              ? "job %s is about to run".formatted(job.name())
-              : "job %s has been running since %s; wait until it ends"
-                  .formatted(job.name(), Times.rfc3339(since)));
+      return Optional.of(
+          refused(
+              since == null
+                  ? "job %s is about to run".formatted(job.name())
+                  : "job %s has been running since %s; wait until it ends"
+                      .formatted(job.name(), Times.rfc3339(since))));
     }
     if (job.needsConfirmedTime() && jobs.confirmedMillis().isEmpty()) {
-      return refused(
-          "job %s needs confirmed time and no clock is confirmed; see GET /api/operator/clock"
-              .formatted(job.name()));
+      return Optional.of(
+          refused(
+              "job %s needs confirmed time and no clock is confirmed; see GET /api/operator/clock"
+                  .formatted(job.name())));
     }
     JobView last = view();
     if (job.place() == BackgroundJob.Place.LEASE_HOLDER
         && last.skipped() == JobView.Skip.OTHER_PROCESS) {
-      return refused(
-          "the lease of job %s is held by %s; send the request to that process"
-              .formatted(job.name(), last.holder() == null ? "another process" : last.holder()));
+      return Optional.of(
+          refused(
+              "the lease of job %s is held by %s; send the request to that process"
+                  .formatted(
+                      job.name(), last.holder() == null ? "another process" : last.holder())));
     }
     return Optional.empty();
   }
 
-  private static Optional<ApiException> refused(String detail) {
-    return Optional.of(ApiException.of(ErrorCode.CONFLICT, detail));
+  private static ApiException refused(String detail) {
+    return ApiException.of(ErrorCode.CONFLICT, detail);
   }
 
   private void begin() {
@@ -234,7 +253,7 @@ public final class ScheduledJob {
       return;
     }
     report(done);
-    if (stopping == null && done.succeeded() && done.result()) {
+    if (stopping == null && Boolean.TRUE.equals(done.result())) {
       long tookMillis = TimeUnit.NANOSECONDS.toMillis(jobs.nanos() - begin);
       timer = vertx.setTimer(Math.max(LEAST_PAUSE_MILLIS, tookMillis), id -> step(false));
       return;
@@ -264,18 +283,19 @@ public final class ScheduledJob {
     schedule(job.periodMillis());
   }
 
-  /** Ends a run and schedules the next one. */
   private void schedule(long period) {
+    scheduleIn(period - jobs.jitter(period / JITTER_PART));
+  }
+
+  /** Ends a run and schedules the next one. */
+  private void scheduleIn(long millis) {
     isRunning = false;
     isManual = false;
     if (stopping != null) {
       completeStop();
       return;
     }
-    long pause =
-        isRequested
-            ? LEAST_PAUSE_MILLIS
-            : Math.max(LEAST_PAUSE_MILLIS, period - jobs.jitter(period / JITTER_PART));
+    long pause = isRequested ? LEAST_PAUSE_MILLIS : Math.max(LEAST_PAUSE_MILLIS, millis);
     tally.due(jobs.nanos() + TimeUnit.MILLISECONDS.toNanos(pause));
     timer = vertx.setTimer(pause, id -> begin());
   }
@@ -298,7 +318,7 @@ public final class ScheduledJob {
   }
 
   private static String shown(Throwable cause) {
-    String text = cause.toString();
+    String text = FailureText.of(cause);
     return text.length() <= MAX_ERROR ? text : text.substring(0, MAX_ERROR) + "…";
   }
 

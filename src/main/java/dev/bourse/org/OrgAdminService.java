@@ -16,6 +16,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.Optional;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -166,7 +167,8 @@ public final class OrgAdminService {
         .commit(changes.toArray(new Change[0]))
         .onSuccess(stored -> LOG.info("organization {} retired", orgId))
         .compose(stored -> OrgWrite.inForce(refresh(orgId)))
-        .compose(loaded -> releaseRetired())
+        // The organization is retired; what is not released now is released by the job.
+        .compose(loaded -> releaseRetired().otherwiseEmpty())
         .compose(released -> OrgWrite.inForce(store.get(orgId)));
   }
 
@@ -178,25 +180,30 @@ public final class OrgAdminService {
   }
 
   /**
-   * Makes every cluster of a retired organization release its remaining nodes. Failures are logged
-   * and left to the next call, so this never fails.
+   * Makes every cluster of a retired organization release its remaining nodes. Fails if one of them
+   * cannot, after the others were tried; the next call tries again.
    */
   public Future<Void> releaseRetired() {
+    AtomicInteger failed = new AtomicInteger();
     return store
         .listClustersOfRetired()
-        .compose(clusters -> BoundedWork.each(clusters.iterator(), this::releaseOne))
-        .otherwise(
-            e -> {
-              LOG.warn("clusters of retired organizations could not be read: {}", e.toString());
-              return null;
-            });
+        .compose(
+            clusters ->
+                BoundedWork.each(clusters.iterator(), cluster -> releaseOne(cluster, failed)))
+        .compose(
+            done ->
+                failed.get() == 0
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(
+                        failed + " clusters of retired organizations are not released"));
   }
 
-  private Future<Void> releaseOne(String cluster) {
+  private Future<Void> releaseOne(String cluster, AtomicInteger failed) {
     return release
         .apply(cluster)
         .otherwise(
             e -> {
+              failed.incrementAndGet();
               LOG.warn(
                   """
                   cluster {} of a retired organization still holds nodes or a declaration; this is \

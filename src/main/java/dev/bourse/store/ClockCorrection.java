@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the corrections of all tables after a clock was ahead: when the time is first confirmed, and
  * after each step back of confirmed time. Without confirmed time it corrects nothing, because the
- * clock that is behind may be the wrong one. A step of {@link Upkeep}; steps must not overlap.
+ * clock that is behind may be the wrong one. A step of a background job; steps must not overlap.
  */
 public final class ClockCorrection {
   private static final Logger LOG = LoggerFactory.getLogger(ClockCorrection.class);

@@ -11,12 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.signals.Signals;
 import dev.bourse.simulation.ManualLoop;
 import dev.bourse.simulation.ManualVertx;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -109,6 +111,10 @@ class BackgroundJobsTest {
   private ApiException refused(Future<Void> future) {
     loop.runAllDue();
     return (ApiException) Objects.requireNonNull(future.cause(), "not refused");
+  }
+
+  private String printed() {
+    return new String(signals.print(), StandardCharsets.UTF_8);
   }
 
   private static Supplier<Future<Void>> recorded() {
@@ -308,6 +314,67 @@ class BackgroundJobsTest {
     next();
   }
 
+  /** The commit of the record judges the caller of the request. */
+  @Test
+  void anOperatorsRunIsRecordedInTheContextOfItsRequest() {
+    ScheduledJob job = start(1_000);
+    end(next(), false);
+    RequestContext request = new RequestContext("r1", "", this::nanos);
+    ContextInternal asking = ((ContextInternal) vertx.getOrCreateContext()).duplicate();
+    request.enter(asking);
+    List<RequestContext> recordedFor = new ArrayList<>();
+    asking.runOnContext(
+        v ->
+            job.runNow(
+                () -> {
+                  recordedFor.add(Objects.requireNonNull(RequestContext.current()));
+                  return Future.succeededFuture();
+                }));
+    loop.runAllDue();
+    assertEquals(List.of(request), recordedFor);
+    next();
+  }
+
+  @Test
+  void anOperatorsRunThatCannotBeRecordedPostponesNoRun() {
+    ScheduledJob job = start(1_000);
+    end(next(), false);
+    Long due = Objects.requireNonNull(job.view().nextRunMillis());
+    pass(800);
+    Future<Void> started = job.runNow(() -> Future.failedFuture("the store is down"));
+    loop.runAllDue();
+    assertTrue(started.failed());
+    assertEquals(due, job.view().nextRunMillis());
+  }
+
+  @Test
+  void anOperatorsRunThatTheStopOvertakesIsRefused() {
+    ScheduledJob job = start(1_000);
+    end(next(), false);
+    Promise<Void> recording = Promise.promise();
+    Future<Void> started = job.runNow(recording::future);
+    loop.runAllDue();
+    Future<Void> stopped = job.stop();
+    loop.runAllDue();
+    assertFalse(stopped.isComplete(), "the record is in progress");
+    recording.complete();
+    assertTrue(refused(started).detail().contains("is stopping"));
+    done(stopped);
+    assertIdle();
+  }
+
+  @Test
+  void aJobThatAnotherProcessRunsHasNoAgeOfSuccess() {
+    start(BackgroundJob.underLease("deliver", "delivering", 1_000, this::step));
+    end(next(), false);
+    pass(1_000);
+    String age = "bourse_job_success_age_seconds{job=\"deliver\"}";
+    assertTrue(printed().contains(age), printed());
+    next().fail(new JobLease.LeaseHeldException("process_b"));
+    loop.runAllDue();
+    assertFalse(printed().contains(age), printed());
+  }
+
   @Test
   void aRunThatIsRequestedDuringARunFollowsIt() {
     ScheduledJob job = start(HOUR);
@@ -374,7 +441,7 @@ class BackgroundJobsTest {
     pass(1_000);
     next().fail("made to fail");
     pass(100);
-    String text = new String(signals.print(), StandardCharsets.UTF_8);
+    String text = printed();
     assertTrue(
         text.contains("bourse_job_runs_total{job=\"sweep\",outcome=\"succeeded\"} 1.0"), text);
     assertTrue(text.contains("bourse_job_runs_total{job=\"sweep\",outcome=\"failed\"} 1.0"), text);
