@@ -7,6 +7,8 @@ function dollarsWith(least, most) {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
+    // What rounds to nothing has no sign.
+    signDisplay: 'negative',
     minimumFractionDigits: least,
     maximumFractionDigits: most,
   });

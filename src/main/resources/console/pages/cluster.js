@@ -24,6 +24,9 @@ const SPANS = [
 /** Changes in quick succession are read once. */
 const GATHER_MILLIS = 400;
 
+/** Gathering reads three lists: a busy cluster must leave the session's budget to its member. */
+const GATHER_PAUSE_MILLIS = 1_000;
+
 /** Of a chart, whose buckets are a minute at least, more often would show nothing new. */
 const CHART_MILLIS = 30_000;
 
@@ -66,6 +69,9 @@ class ClusterPage extends Page {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.gathering = undefined;
     this.gatherAt = 0;
+    this.gatheredAt = 0;
+    this.isGathering = false;
+    this.isStale = false;
   }
 
   /** @override */
@@ -149,13 +155,20 @@ class ClusterPage extends Page {
    * @param {number} [wait]
    */
   happened(wait = GATHER_MILLIS) {
-    if (this.gathering && this.gatherAt <= Date.now() + wait) {
+    if (this.isGathering) {
+      this.isStale = true;
+      return;
+    }
+    const at = Math.max(Date.now() + wait, this.gatheredAt + GATHER_PAUSE_MILLIS);
+    if (this.gathering && this.gatherAt <= at) {
       return;
     }
     clearTimeout(this.gathering);
-    this.gatherAt = Date.now() + wait;
+    this.gatherAt = at;
     this.gathering = setTimeout(async () => {
       this.gathering = undefined;
+      this.isGathering = true;
+      this.isStale = false;
       const { cluster, hours } = this;
       try {
         const [history, activity, alerts] = await Promise.all([
@@ -172,8 +185,14 @@ class ClusterPage extends Page {
           throw failure;
         }
         // What is shown stands; the next event reads again.
+      } finally {
+        this.isGathering = false;
+        this.gatheredAt = Date.now();
       }
-    }, wait);
+      if (this.isStale && this.isConnected) {
+        this.happened();
+      }
+    }, at - Date.now());
   }
 
   /** @override */

@@ -108,7 +108,7 @@ public final class AuditedReads {
 
   private static ApiException overloaded() {
     return ApiException.retryLater(
-        ErrorCode.OVERLOADED, "too many audit rows wait for the store; try again", 1_000);
+        ErrorCode.OVERLOADED, "this read cannot be recorded now; try again", 1_000);
   }
 
   /** Why neither the store nor the journal takes rows; null while one of them does. */

@@ -185,7 +185,7 @@ final class InboundBody implements ByteSource {
     loop.edge().occupancy().recordRejection();
     return ApiException.retryLater(
         ErrorCode.OVERLOADED,
-        "too many incoming bodies of this organization; try again",
+        "too many incoming bodies; try again",
         RETRY_ROOM_MILLIS);
   }
 

@@ -9,8 +9,9 @@ import java.nio.channels.WritableByteChannel;
 import java.util.function.LongConsumer;
 
 /**
- * A file that reports the bytes that the operating system takes to send. Without that, a client
- * that stopped reading a large file looks like one that reads slowly.
+ * A file that reports the bytes that a client takes. Without that, a client that stopped reading a
+ * large file looks like one that reads slowly. Over plain connections the operating system sends the
+ * file; over TLS the bytes are read here, piece by piece, while the connection is writable.
  */
 final class ProgressChannel extends FileChannel {
   private final FileChannel file;
@@ -26,7 +27,10 @@ final class ProgressChannel extends FileChannel {
 
   @Override
   public long transferTo(long position, long count, WritableByteChannel target) throws IOException {
-    long taken = file.transferTo(position, count, target);
+    return reported(file.transferTo(position, count, target));
+  }
+
+  private long reported(long taken) {
     if (taken > 0) {
       moved.accept(taken);
     }
@@ -40,17 +44,17 @@ final class ProgressChannel extends FileChannel {
 
   @Override
   public int read(ByteBuffer destination) throws IOException {
-    return file.read(destination);
+    return (int) reported(file.read(destination));
   }
 
   @Override
   public int read(ByteBuffer destination, long position) throws IOException {
-    return file.read(destination, position);
+    return (int) reported(file.read(destination, position));
   }
 
   @Override
   public long read(ByteBuffer[] destinations, int offset, int length) throws IOException {
-    return file.read(destinations, offset, length);
+    return reported(file.read(destinations, offset, length));
   }
 
   @Override

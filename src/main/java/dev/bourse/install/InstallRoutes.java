@@ -34,13 +34,15 @@ public final class InstallRoutes {
   private static final String SCRIPT = "install.sh";
   private static final String SUMS = "SHA256SUMS";
 
-  /** Caches check for a newer version after some minutes, with the entity tag. */
-  private static final Map<String, String> CACHED = Map.of("cache-control", "public, max-age=300");
+  /**
+   * Caches ask with the entity tag each time: a script must not meet the jar of another version.
+   */
+  private static final Map<String, String> CACHED = Map.of("cache-control", "no-cache");
 
   private static final Map<String, String> ATTACHED =
       Map.of(
           "cache-control",
-          "public, max-age=300",
+          "no-cache",
           "content-disposition",
           "attachment; filename=\"" + JAR + "\"");
 

@@ -26,7 +26,7 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
   private static final String GIVE_UP = "secret.give-up";
 
   /** The file in the data folder that is read if no setting names a key. */
-  public static final String FILE = "secret.key";
+  public static final String FILE = "demo-secret.key";
 
   private static final Pattern HEX = Pattern.compile("[0-9A-Fa-f]{64}");
   private static final Pattern ID = Pattern.compile("[0-9a-f]{8}");

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Ports {
   /** The number of this test process, from 0. */
-  private static final int PROCESS = Math.floorMod(Integer.getInteger("bourse.test.fork", 0), 4);
+  private static final int PROCESS = Math.floorMod(Integer.getInteger("bourse.test.fork", 0), 8);
 
-  private static final int COUNT = 5_000;
+  private static final int COUNT = 2_500;
   private static final int FIRST = 12_000 + PROCESS * COUNT;
 
   private static final AtomicInteger NEXT =

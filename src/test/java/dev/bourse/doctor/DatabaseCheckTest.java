@@ -92,7 +92,7 @@ class DatabaseCheckTest {
   void aServerThatReportsNoTimelineIsWarnedOf() {
     warns(
         of(new PostgresProbe.Seen(SOUND, false, "permission denied", 0, 5, 300, 0)),
-        "a fail-over is not recognized");
+        "a fail-over cannot be detected");
   }
 
   @Test

@@ -81,11 +81,11 @@ class InstallFilesTest {
   }
 
   @Test
-  void theJarIsServedWholeInRangesAndByHeadAndMayBeCached() {
+  void theJarIsServedWholeInRangesAndByHeadAndCachesAskEachTime() {
     HttpResponse<byte[]> whole = read("GET", "bourse.jar");
     assertEquals(200, whole.statusCode());
     assertArrayEquals(PROGRAM, whole.body());
-    assertEquals(List.of("public, max-age=300"), whole.headers().allValues("cache-control"));
+    assertEquals(List.of("no-cache"), whole.headers().allValues("cache-control"));
     assertEquals('"' + SHA256 + '"', header(whole, "etag"));
     HttpResponse<byte[]> range = read("GET", "bourse.jar", "Range", "bytes=1000000-");
     assertEquals(206, range.statusCode());
@@ -165,6 +165,47 @@ class InstallFilesTest {
     }
   }
 
+  @Test
+  void aLinkInPlaceOfTheCommandIsReplacedAndItsTargetStays() throws Exception {
+    Path script = Files.write(folder.resolve("linked.sh"), read("GET", "install.sh").body());
+    Path home = Files.createDirectory(folder.resolve("linked"));
+    Path other = Files.writeString(home.resolve("other"), "another program");
+    Files.createDirectories(home.resolve(".local/bin"));
+    Path command = Files.createSymbolicLink(home.resolve(".local/bin/bourse"), other);
+    speak(Files.createDirectories(folder.resolve("jdk/bin")).resolve("java"), "25");
+    run(script, home, 0);
+    assertFalse(Files.isSymbolicLink(command));
+    assertEquals("another program", Files.readString(other));
+    assertTrue(run(command, home, 0, "status").contains("-XX:+AutoCreateSharedArchive"));
+  }
+
+  @Test
+  void aScriptOfWhichOnlyAPartArrivesDoesNothing() throws Exception {
+    List<String> lines = scriptLines();
+    Path home = Files.createDirectory(folder.resolve("cut"));
+    speak(Files.createDirectories(folder.resolve("jdk/bin")).resolve("java"), "17");
+    for (int length = 1; length < lines.size(); length++) {
+      Path part =
+          Files.writeString(
+              folder.resolve("part.sh"), String.join("\n", lines.subList(0, length)) + "\n");
+      tryToRun(part, home);
+      assertFalse(Files.exists(home.resolve(".local")), "after " + length + " lines");
+    }
+    tryToRun(Files.writeString(folder.resolve("part.sh"), String.join("\n", lines) + "\n"), home);
+    assertTrue(Files.exists(home.resolve(".local/bin/bourse")), "the whole script installs");
+  }
+
+  private static List<String> scriptLines() {
+    return new String(read("GET", "install.sh").body(), StandardCharsets.UTF_8).lines().toList();
+  }
+
+  /** Runs a script that may fail. */
+  private static void tryToRun(Path script, Path home) throws IOException, InterruptedException {
+    Process started = start(script, home);
+    started.getInputStream().readAllBytes();
+    assertTrue(started.waitFor(1, TimeUnit.MINUTES));
+  }
+
   private static void speak(Path java, String release) throws IOException {
     Files.writeString(
         java,
@@ -179,6 +220,15 @@ class InstallFilesTest {
 
   private static String run(Path program, Path home, int expected, String... arguments)
       throws IOException, InterruptedException {
+    Process started = start(program, home, arguments);
+    String said = new String(started.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(started.waitFor(1, TimeUnit.MINUTES));
+    assertEquals(expected, started.exitValue(), said);
+    assertFalse(said.isEmpty());
+    return said;
+  }
+
+  private static Process start(Path program, Path home, String... arguments) throws IOException {
     List<String> line = new ArrayList<>(List.of("sh", program.toString()));
     line.addAll(List.of(arguments));
     ProcessBuilder process = new ProcessBuilder(line).redirectErrorStream(true);
@@ -187,11 +237,6 @@ class InstallFilesTest {
     for (String name : List.of("PREFIX", "XDG_CACHE_HOME", "JAVA_OPTIONS")) {
       process.environment().remove(name);
     }
-    Process started = process.start();
-    String said = new String(started.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertTrue(started.waitFor(1, TimeUnit.MINUTES));
-    assertEquals(expected, started.exitValue(), said);
-    assertFalse(said.isEmpty());
-    return said;
+    return process.start();
   }
 }

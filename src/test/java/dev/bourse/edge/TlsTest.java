@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.Reading;
+import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.tls.TlsFixture;
@@ -14,6 +16,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -21,6 +24,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,9 +33,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLParameters;
@@ -364,6 +371,76 @@ class TlsTest {
     assertTrue(answered.startsWith("HTTP/1.1 404"), answered);
     until("nothing is held", () -> fixture.edge.occupancy().unreadBytes() == 0);
     until("nobody is left", () -> fixture.edge.occupancy().connections() == 0);
+  }
+
+  /** Over TLS the service reads the file itself, and the client's pace counts in the same way. */
+  @Test
+  void aFileThatTakesLongerThanTheWindowOfThePaceArrivesWhole() throws Exception {
+    int length = 32 << 20;
+    Path stored = folder.resolve("stored");
+    Files.write(stored, new byte[length]);
+    EdgeFixture fixture =
+        serve(
+            new EdgeConfig(
+                "127.0.0.1",
+                0,
+                "",
+                0,
+                0,
+                0,
+                Set.of(),
+                EdgeLimits.standard().withPace(new DownloadPace(64 * 1_024, 300))));
+    fixture.behave(
+        call ->
+            Future.succeededFuture(
+                new Answer.Download(reading(stored), "model/x", "\"e\"", Map.of())));
+    SSLSocket socket = socket(fixture, trust);
+    socket
+        .getOutputStream()
+        .write("GET /bytes HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    InputStream in = socket.getInputStream();
+    byte[] piece = new byte[256 << 10];
+    long begin = System.nanoTime();
+    long taken = 0;
+    while (taken < length) {
+      int read = in.read(piece);
+      assertTrue(read > 0, "cut off after " + taken + " bytes");
+      taken += read;
+      // Many times the least pace, and the whole takes several windows.
+      LockSupport.parkNanos(
+          begin + 1_200_000_000L * Math.min(taken, length) / length - System.nanoTime());
+    }
+  }
+
+  private static Reading reading(Path stored) throws IOException {
+    FileChannel file = FileChannel.open(stored);
+    long length = file.size();
+    return new Reading() {
+      @Override
+      public long length() {
+        return length;
+      }
+
+      @Override
+      public Optional<FileChannel> file() {
+        return Optional.of(file);
+      }
+
+      @Override
+      public Future<Buffer> piece(long offset, int bytes) {
+        return Future.failedFuture("it is a file");
+      }
+
+      @Override
+      public Future<Void> close() {
+        try {
+          file.close();
+        } catch (IOException e) {
+          return Future.failedFuture(e);
+        }
+        return Future.succeededFuture();
+      }
+    };
   }
 
   @Test

@@ -63,8 +63,8 @@ class McpEntryApiTest extends McpApiFixture {
           challenge(answer));
     }
     assertEquals(
-        "this is an organization's API token, which the HTTP interface takes; members sign in here"
-            + " with OAuth, which the header WWW-Authenticate leads to",
+        "this is an organization's API token, which only the HTTP interface accepts; members sign in"
+            + " here with OAuth, which the header WWW-Authenticate describes",
         new McpClient(bourse.with(bourse.secret("acme", "orgwide")))
             .send("tools/list", NONE)
             .refused(ErrorCode.UNAUTHORIZED)

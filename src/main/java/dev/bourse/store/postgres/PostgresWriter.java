@@ -208,7 +208,9 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       }
       if (waiting > 0 && waiting + commit.weight() > config.queuedStatements()) {
         return new StoreUnavailableException(
-            waiting + " statements are waiting, which is the limit", null);
+            "%d statements are waiting; at most %d may"
+                .formatted(waiting, config.queuedStatements()),
+            null);
       }
       queue.add(commit);
       waiting += commit.weight();

@@ -43,7 +43,7 @@ final class Inbox<T> {
       }
       if (waiting > 0 && waiting + more > capacity) {
         return new StoreUnavailableException(
-            waiting + " " + noun + " are waiting, which is the limit", null);
+            "%d %s are waiting; at most %d may".formatted(waiting, noun, capacity), null);
       }
       items.add(item);
       waiting += more;

@@ -37,7 +37,7 @@ class DemoSecretKeyTest {
     assertEquals(1, made.size());
     assertEquals(made, ids(true));
     assertEquals(made, ids(false), "commands and later starts of the same folder have it too");
-    Path file = data.resolve("secret.key");
+    Path file = data.resolve("demo-secret.key");
     assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
   }
 
@@ -45,13 +45,13 @@ class DemoSecretKeyTest {
   void aKeyThatIsSetIsUsedAndNoneIsMade() throws Exception {
     assertTrue(
         read(true, Map.of("secret.key", KEY)).secret().file().isEmpty(), "the key of the setting");
-    assertFalse(Files.exists(data.resolve("secret.key")));
+    assertFalse(Files.exists(data.resolve("demo-secret.key")));
   }
 
   @Test
   void noOtherServiceMakesAKey() throws Exception {
     assertTrue(ids(false).isEmpty());
     read(true, Map.of("store.url", "postgres://bourse@localhost:5432/bourse"));
-    assertFalse(Files.exists(data.resolve("secret.key")), "each process would make its own");
+    assertFalse(Files.exists(data.resolve("demo-secret.key")), "each process would make its own");
   }
 }
