@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a tick saw, as clusters' alerts look at it. Pure.
+ * The prices and bids of one tick, from which clusters' alerts are evaluated. Pure.
  *
  * @param seats nodes that bids compete for
  * @param demand the demand of the tick, on the price grid
  * @param rivalry the highest ceilings of the tick, on the price grid
- * @param spent what was spent of budgets, by cluster
+ * @param spent the amounts spent of budgets, by cluster
  */
 record AlertWatch(
     Clearing clearing,
@@ -27,13 +27,13 @@ record AlertWatch(
     long nowMillis) {
 
   /**
-   * What a cluster is to be told after the tick; empty when that is nothing new. Who declares no
-   * GPUs is told nothing.
+   * Returns the alerts of a cluster that change at this tick; empty if none changes or the cluster
+   * declares no GPUs.
    */
   Optional<Alerted> look(Cluster cluster) {
     Declaration declared = cluster.declared();
     Alerts before = cluster.alerts();
-    // Most clusters have none, and a tick looks at all of them.
+    // A tick looks at all clusters, and most have no alerts.
     if (before.areNone() || declared == null || declared.maxGpus() == 0) {
       return Optional.empty();
     }

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares the machines of allocations and takes them back, and tells the clusters what came of it,
- * for as long as one lease is held. Used on one context.
+ * Prepares the machines of allocations, takes them back and reports the result to the clusters, for
+ * as long as one lease is held. Used on one context.
  */
 final class AllocationWork {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationWork.class);
@@ -57,7 +57,7 @@ final class AllocationWork {
     this.reclaimFailures = reclaimFailures;
   }
 
-  /** Tells no cluster anything any more. */
+  /** Stops reporting to clusters. */
   void stop() {
     stopped = true;
   }
@@ -78,20 +78,20 @@ final class AllocationWork {
   }
 
   private Future<Void> prepare(
-      Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> told) {
+      Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> report) {
     return timed("provision", () -> prepare(cluster, allocation, keyIds))
         .transform(
             done -> {
               Throwable why = done.cause();
-              if (why != null && !ReclaimFailures.speaksAgainstTheMachine(why)) {
+              if (why != null && !ReclaimFailures.isMachineFailure(why)) {
                 return Future.failedFuture(why);
               }
               if (stopped) {
-                // A provider that is closed fails what is under way; the next start takes it up.
+                // A closed provider fails the calls in progress; the next start repeats them.
                 return why == null ? clearIfLate(allocation) : Future.succeededFuture();
               }
               if (why == null) {
-                return told.get();
+                return report.get();
               }
               LOG.warn("node {} could not be prepared: {}", allocation.nodeId(), why.toString());
               return unwound(cluster, allocation, why);
@@ -102,7 +102,9 @@ final class AllocationWork {
     long begun = env.nanoTime().getAsLong();
     return work.get()
         .onComplete(
-            done -> signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
+            done ->
+                signals.recordWork(
+                    lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
   private Future<Void> prepare(Cluster cluster, Allocation allocation, List<String> keyIds) {
@@ -124,12 +126,15 @@ final class AllocationWork {
         .orElseGet(() -> Future.succeededFuture(terms()));
   }
 
-  /** Returns the keys that may be written now; none while a gang's minimum is not ready. */
+  /** Returns the keys that may be written now; empty while a gang's minimum is not ready. */
   private static List<String> keyIds(Allocation allocation) {
     return allocation.keysDue() ? List.of() : allocation.keyIds();
   }
 
-  /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
+  /**
+   * Cleans the machine of an allocation that the current holder of the lease may have ended before
+   * the machine was ready.
+   */
   Future<Void> clearIfLate(Allocation allocation) {
     return nodes.get(allocation.nodeId()) == null
         ? Future.succeededFuture()
@@ -141,13 +146,14 @@ final class AllocationWork {
   /**
    * Prepares the machine of an active allocation once more.
    *
-   * @param mark the other allocation that the machine is marked for; it is cleaned of that first.
-   *     If the store does not know that one, two tenants may believe that the machine is theirs: it
-   *     is quarantined as it is
+   * @param mark the other allocation that the machine is marked for; the machine is cleaned of that
+   *     first. If the store does not know that allocation, two tenants may believe that they hold
+   *     the machine, so it is quarantined unchanged
    */
   Future<Void> restore(Cluster cluster, Allocation allocation, Optional<String> mark) {
     Machine machine = nodes.machine(allocation.nodeId());
-    // A machine that has to be reimaged cannot be cleared of another's mark, so preparing it fails.
+    // A machine that needs a new image is not cleared of another allocation's mark, so preparing it
+    // fails.
     Future<Boolean> cleared =
         reimaging.isDemandedOf(machine.nodeId())
             ? reassignment.requireKnown(machine, allocation.allocationId()).map(true)
@@ -155,7 +161,7 @@ final class AllocationWork {
                 .orElse(Future.succeededFuture(true));
     return cleared
         .recover(e -> quarantinedIfUnknown(allocation.nodeId(), e))
-        .recover(AllocationWork::passOverOtherMark)
+        .recover(AllocationWork::ignoreOtherMark)
         .compose(clear -> prepare(cluster, allocation, keyIds(allocation)));
   }
 
@@ -168,10 +174,10 @@ final class AllocationWork {
   }
 
   /**
-   * The machine does not bear the mark any more that it was asked for: a try that broke off may
-   * have marked it for the very allocation that is to be restored. Preparing it tells.
+   * Ignores that the machine no longer has the other mark: an interrupted attempt may have marked
+   * it for the allocation to restore. The preparation that follows finds out.
    */
-  private static Future<Boolean> passOverOtherMark(Throwable e) {
+  private static Future<Boolean> ignoreOtherMark(Throwable e) {
     return e instanceof NodeFailureException refused && refused.isHeldByAnother()
         ? Future.succeededFuture(true)
         : Future.failedFuture(e);
@@ -224,7 +230,9 @@ final class AllocationWork {
                     : clearIfLate(allocation));
   }
 
-  /** The node is set aside first, so that no tick grants it before its back-off is known. */
+  /**
+   * Records the failure of the node first, so that no tick grants it before its backoff is stored.
+   */
   private Future<Void> unwound(Cluster cluster, Allocation allocation, Throwable why) {
     Node node = nodes.get(allocation.nodeId());
     boolean isUnfit = why instanceof NodeFailureException failure && failure.isUnfit();
@@ -249,7 +257,7 @@ final class AllocationWork {
         .mapEmpty();
   }
 
-  /** Cleans the machine of an allocation that is being taken back, or has it reimaged. */
+  /** Cleans or reimages the machine of an allocation that is being reclaimed. */
   Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
     String nodeId = allocation.nodeId();

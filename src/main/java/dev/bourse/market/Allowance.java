@@ -12,23 +12,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What organizations may still commit to in one tick. Pure.
+ * The amounts that organizations may still commit to in one tick. Pure.
  *
  * @param remainingMicros micro-dollars left, by organization; organizations without a limit are
  *     absent
- * @param windowMillis how long a new grant commits its buyer
- * @param budgets what declarations' own budgets leave
+ * @param windowMillis the time that a new grant commits its buyer to, in milliseconds, at least 0
+ * @param budgets the amounts left of declarations' own budgets
  */
 public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Budgets budgets) {
-  /** Nobody has a limit. */
+  /** An allowance without any limit. */
   public static final Allowance UNLIMITED = new Allowance(Map.of(), 0);
 
-  /** One for declarations without a budget. */
+  /** Creates an allowance for declarations without budgets. */
   public Allowance(Map<String, Long> remainingMicros, long windowMillis) {
     this(remainingMicros, windowMillis, Budgets.NONE);
   }
 
-  /** The same beside these budgets. */
+  /** Returns this allowance with other budgets. */
   Allowance with(Budgets others) {
     return new Allowance(remainingMicros, windowMillis, others);
   }
@@ -42,10 +42,11 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Bu
   }
 
   /**
-   * How many slots, beyond those they hold, clusters can afford to bid for; a cluster that has no
-   * limit, or could not win a node anyway, is absent. Clusters of one organization share what it
-   * has left: the highest ceiling first, for that one can win where the others do not. Less than
-   * its minimum none buys.
+   * Returns the number of slots, beyond those they hold, that clusters can afford to bid for. A
+   * cluster without a limit, or one that could not win a node anyway, is absent. Clusters of one
+   * organization share its allowance in the order of their ceilings, the highest first, because a
+   * higher ceiling can win where the others do not. A cluster that cannot afford its minimum gets
+   * 0.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     Map<String, Integer> budgeted = budgets.affordable(clusters, gpusPerNode);
@@ -78,7 +79,8 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Bu
   }
 
   /**
-   * Whether a cluster wants more than it holds and nothing but its bid keeps it from winning it.
+   * Returns true if a cluster wants more nodes than it holds and only its bid decides whether it
+   * wins them.
    */
   static boolean buys(Cluster cluster, int gpusPerNode) {
     return Tick.participation(cluster) == Bidder.Participation.OPEN

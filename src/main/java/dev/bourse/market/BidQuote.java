@@ -7,27 +7,29 @@ import dev.bourse.pools.Pool;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What a bid that nobody has made would win at a pool's next tick.
+ * The result of a bid that no cluster has declared, at a pool's next tick.
  *
  * @param pool the pool
  * @param gpus GPUs bid for
- * @param ceilingCents at most so much per GPU-hour
- * @param nextTick what the tick would bring it
- * @param nodesLeft how many more nodes the same ceiling would win
+ * @param ceilingCents the most to pay per GPU-hour, in cents
+ * @param nextTick the result of the bid at the next tick
+ * @param nodesLeft the number of further nodes that the same ceiling would win
  * @param rivalCents the highest ceiling of another organization at the last tick, rounded down to
- *     the price grid; 0 if no other bids
+ *     the price grid; 0 if no other organization bids
  */
 public record BidQuote(
     Pool pool, int gpus, long ceilingCents, TickPreview nextTick, int nodesLeft, long rivalCents) {
 
-  /** What all that it would win costs an hour at the price the tick would clear at, in cents. */
+  /**
+   * Returns the cost of the nodes won, per hour at the clearing price of the next tick, in cents.
+   */
   public long costCents() {
     Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, ceilingCents);
     return nextTick.nodesWon() * (long) pool.gpusPerNode() * rate;
   }
 
-  /** As the market contract has it. */
+  /** Returns the quote as the market contract defines it. */
   public JsonObject toJson() {
     return new JsonObject()
         .put("pool", pool.name())

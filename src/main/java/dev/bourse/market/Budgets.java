@@ -11,15 +11,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the budgets of declarations leave for the time until the next tick: a declaration that could
- * not pay for it has come to its end, and none bids for more nodes than it can pay until then.
- * Pure.
+ * The budgets of declarations until the next tick. A declaration that cannot pay until then has
+ * reached its end, and a cluster bids for no more nodes than its budget can pay until then. Pure.
  *
- * @param spent what was spent, by cluster; clusters without a budget are absent
- * @param tickMillis from one tick to the next
+ * @param spent the amounts spent, by cluster; clusters without a budget are absent
+ * @param tickMillis the time from one tick to the next, in milliseconds, at least 0
  */
 record Budgets(Map<String, Spent> spent, long tickMillis) {
-  /** Nobody has one. */
+  /** No budgets. */
   static final Budgets NONE = new Budgets(Map.of(), 0);
 
   Budgets {
@@ -31,13 +30,13 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
   }
 
   /**
-   * Whether a declaration cannot pay what its nodes cost until the next tick; one that holds none,
-   * as few at its ceiling as are worth anything to it, for less is never won.
+   * Returns true if a declaration cannot pay the cost of its nodes until the next tick. A cluster
+   * without nodes must be able to pay its minimum at its ceiling, because it never wins less.
    *
-   * @param clearingCents what the pool cleared at last; null when that is not known
+   * @param clearingCents the pool's last clearing price; null if it is not known
    */
   boolean isUsedUp(Cluster cluster, int gpusPerNode, @Nullable Long clearingCents) {
-    Spent used = judged(cluster);
+    Spent used = spentOfCurrentBudget(cluster);
     int held = cluster.filledSlots();
     if (used == null || held + cluster.declaredSlots(gpusPerNode) == 0) {
       return false;
@@ -52,7 +51,9 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
                 clearingCents == null ? ceiling : Math.min(clearingCents, ceiling)));
   }
 
-  /** How many slots, beyond those they hold, clusters that have a budget can pay for. */
+  /**
+   * Returns the number of slots, beyond those they hold, that clusters with a budget can pay for.
+   */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     Map<String, Integer> slots = new HashMap<>();
     for (Cluster cluster : clusters) {
@@ -63,9 +64,9 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
     return slots;
   }
 
-  /** None with a budget that nobody has looked at yet: it was set a moment ago. */
+  /** Returns 0 if the spending of the budget has not been read yet, because the budget is new. */
   private int affordable(Cluster cluster, int gpusPerNode) {
-    Spent used = judged(cluster);
+    Spent used = spentOfCurrentBudget(cluster);
     if (used == null) {
       return 0;
     }
@@ -76,8 +77,11 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
     return more < 0 ? 0 : each == 0 ? pending : (int) Math.min(pending, more / each);
   }
 
-  /** What was spent of the budget that stands; null without one, or when that is another by now. */
-  private @Nullable Spent judged(Cluster cluster) {
+  /**
+   * Returns the spending of the current budget; null without a budget, or if the reading is of an
+   * earlier budget.
+   */
+  private @Nullable Spent spentOfCurrentBudget(Cluster cluster) {
     Spent used = spent.get(cluster.name());
     return used == null || !Lapse.budget(cluster).equals(Optional.of(used.budget())) ? null : used;
   }

@@ -31,17 +31,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a pool's machines follow its allocations: the machine of an allocation that is provisioning
- * is prepared, that of one that is reclaiming is cleaned, unless such work is running already. Runs
- * on the market's context, only while it holds the lease.
+ * Makes a pool's machines follow its allocations: prepares the machine of an allocation that is
+ * provisioning and cleans that of an allocation that is reclaiming, unless such work is already
+ * running. Runs on the market's context, only while this process holds the lease.
  */
 final class Fleet {
   private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
 
-  /** Machines worked on at once, as many as a site's operators can follow; the others wait. */
+  /** Machines worked on at once, a number that a site's operators can follow; the others wait. */
   private static final int MAX_IN_WORK = 64;
 
-  /** How many of them may have failed before: half of what the ssh provider has connections for. */
+  /** Limit for machines that failed before: half of the connections of the ssh provider. */
   private static final int MAX_RETRIED = 8;
 
   private final Context context;
@@ -63,8 +63,8 @@ final class Fleet {
   private Leavers leavers = new Leavers(Map.of());
 
   /**
-   * Active allocations whose machines lost what they were prepared with, and the other allocation
-   * the machine is marked for, if any.
+   * Active allocations whose machines lost their preparation, with the other allocation that the
+   * machine is marked for, if any.
    */
   private final Map<String, Optional<String>> lost = new HashMap<>();
 
@@ -189,7 +189,7 @@ final class Fleet {
   }
 
   private final class Probed implements Prober.Listener {
-    /** It may have been installed anew meanwhile. */
+    /** Asks the machine again, because it may have been reinstalled while it was silent. */
     @Override
     public void isBack(String nodeId) {
       holdingsScan.ask(List.of(nodeId));
@@ -207,8 +207,8 @@ final class Fleet {
   }
 
   /**
-   * Reads the inventory, takes up what was left undone, and has every machine asked what it holds;
-   * waits for none of them.
+   * Reads the inventory, resumes unfinished work and asks every machine which allocation it holds,
+   * without waiting for the answers.
    */
   Future<Void> start() {
     return lineage
@@ -244,7 +244,8 @@ final class Fleet {
   /**
    * Reads the inventory again after operators changed it.
    *
-   * @return whether all of it was; what this process writes meanwhile must be read once more
+   * @return true if all rows were read; otherwise this process was writing some, and the caller
+   *     must read once more
    */
   Future<Boolean> reread() {
     return lineage
@@ -262,7 +263,7 @@ final class Fleet {
             });
   }
 
-  /** Starts at once the work that waits for another try. */
+  /** Starts the work that waits for another attempt. */
   private void retry(String nodeId) {
     List<String> works = new ArrayList<>(List.of(nodeId));
     for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
@@ -277,7 +278,7 @@ final class Fleet {
     }
   }
 
-  /** Takes up the cleaning of machines without a holder that is stored and not done. */
+  /** Starts the stored, unfinished cleaning of machines without a holder. */
   private void cleanFree() {
     List<Node> needing = nodes.all().stream().filter(node -> toClean(node) != null).toList();
     if (!needing.isEmpty()) {
@@ -302,7 +303,10 @@ final class Fleet {
     return lost != null && node.mayBeWiped() ? lost.latest() : null;
   }
 
-  /** A machine with a new image is asked what it holds, as one that joins the pool. */
+  /**
+   * Asks a machine with a new image which allocation it holds, as for a machine that joins the
+   * pool.
+   */
   private void reimaged(String nodeId) {
     if (!stopped) {
       suspects.remove(nodeId);
@@ -326,7 +330,7 @@ final class Fleet {
     }
   }
 
-  /** Asks the machines that nobody holds first: a cluster may be waiting for one. */
+  /** Asks free machines first, because a cluster may be waiting for one. */
   private void ask(List<String> nodeIds) {
     if (nodeIds.isEmpty()) {
       return;
@@ -336,7 +340,7 @@ final class Fleet {
     holdingsScan.ask(nodeIds.stream().filter(occupied::contains).toList());
   }
 
-  /** Whose the pool's machines are, by node. */
+  /** Returns the holders of the pool's machines, by node. */
   private Map<String, Held> allocations() {
     Map<String, Held> allocations = new HashMap<>();
     for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
@@ -348,7 +352,7 @@ final class Fleet {
 
   private record Held(String cluster, Allocation allocation) {}
 
-  /** What the next tick may grant. */
+  /** Returns the nodes for the next tick. */
   Tick.Nodes snapshot(long nowMillis) {
     Set<String> busy = holdingsScan.unheard();
     busy.addAll(orphans.inWork());
@@ -376,12 +380,12 @@ final class Fleet {
     return lineage.current();
   }
 
-  /** How many machines answered when last tried. Called on any thread. */
+  /** Returns how many machines answered the last probe. Called on any thread. */
   Reachability.Counts reach() {
     return prober.reach();
   }
 
-  /** How many machines have a health of each state. Called on any thread. */
+  /** Returns the number of machines in each health state. Called on any thread. */
   Map<Health.State, Integer> health() {
     return prober.health();
   }
@@ -390,7 +394,7 @@ final class Fleet {
     return nodes.machine(nodeId).publicIp();
   }
 
-  /** Starts nothing more. */
+  /** Stops all work. */
   void stop() {
     stopped = true;
     unsubscribe.run();
@@ -416,7 +420,10 @@ final class Fleet {
     }
   }
 
-  /** Looks at the latest snapshot: an older one may name a machine that is granted anew by now. */
+  /**
+   * Inspects the latest snapshot, because an older one may name a machine that has been granted
+   * again.
+   */
   private void inspect(String name) {
     env.clusters().find(name).map(ClusterView::cluster).ifPresent(this::inspect);
   }
@@ -439,7 +446,7 @@ final class Fleet {
     }
   }
 
-  /** True if the market has to act for a ready node. */
+  /** Returns true if the market must act for a ready node. */
   private boolean isNext(Cluster cluster, Allocation ready) {
     return env.clusters()
         .findPool(lease.pool())
@@ -448,7 +455,7 @@ final class Fleet {
   }
 
   /**
-   * Starts work for an allocation unless some is running; afterwards inspects its cluster again.
+   * Starts work for an allocation unless work is running; afterwards inspects its cluster again.
    */
   private void take(String cluster, Allocation allocation, Supplier<Future<Void>> todo) {
     String nodeId = allocation.nodeId();
@@ -464,7 +471,7 @@ final class Fleet {
         () -> lookAgain(cluster, allocation));
   }
 
-  /** Forgets the work of an allocation that is over, which may have ended in another way. */
+  /** Forgets the work of an allocation that has ended, and inspects its cluster again. */
   private void lookAgain(String cluster, Allocation allocation) {
     String allocationId = allocation.allocationId();
     if (env.clusters().find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
@@ -488,8 +495,8 @@ final class Fleet {
   }
 
   /**
-   * Cleans machines that are prepared for an allocation that is gone, and notes those that lost
-   * what an active allocation needs.
+   * Cleans machines that are marked for an ended allocation, and restores machines that lost the
+   * preparation of an active allocation.
    */
   private void reconcile(List<Holding> holdings) {
     if (stopped) {
@@ -517,13 +524,13 @@ final class Fleet {
   private void hear(Holding holding, Held held) {
     String allocationId = held.allocation().allocationId();
     if (allocationId.equals(holding.allocationId())) {
-      notices.heard(held.cluster(), allocationId, holding.notice());
+      notices.recordAnswer(held.cluster(), allocationId, holding.notice());
     }
   }
 
   /**
-   * Whether a machine bears the mark of an allocation that nobody has, or lacks that of its own,
-   * for which it was prepared.
+   * Returns true if a free machine has a mark, or if a prepared machine lacks the mark of its
+   * allocation.
    */
   private static boolean isAstray(Holding holding, @Nullable Held held) {
     String mark = holding.allocationId();
@@ -534,9 +541,9 @@ final class Fleet {
   }
 
   /**
-   * Asks those machines properly that seem astray: what they told may be out of date, as they were
-   * granted and taken back meanwhile. Quarantines faulty machines that nobody holds. Every cluster
-   * is looked at, so on a worker.
+   * Asks machines that seem astray once more, because their answers may be out of date after a
+   * grant or a reclaim. Quarantines faulty machines without a holder. Runs on a worker because it
+   * looks at every cluster.
    */
   private void compare(Prober.Slice slice) {
     context
@@ -557,7 +564,7 @@ final class Fleet {
       String nodeId = holding.nodeId();
       Held held = allocations.get(nodeId);
       String holder = held == null ? null : held.allocation().allocationId();
-      // A tenant that is gone by now may have caused what was found.
+      // A former tenant may have caused the finding.
       if (nodes.get(nodeId) != null && Objects.equals(holding.allocationId(), holder)) {
         judge(nodeId, examination, holder == null);
         note(findings, held, Finding.of(examination.health()));
@@ -572,12 +579,12 @@ final class Fleet {
       }
     }
     holdingsScan.ask(astray);
-    findings.forEach(this::tellHolder);
+    findings.forEach(this::reportToHolder);
   }
 
   /**
-   * Adds a finding about a held machine, by cluster and allocation. What a machine says of itself
-   * counts only where no tenant can be root, because root can forge each check.
+   * Adds a finding about a held machine, by cluster and allocation. A machine's own report counts
+   * only where no tenant can be root, because root can forge each check.
    */
   private void note(
       Map<String, Map<String, Finding>> findings, @Nullable Held held, Finding finding) {
@@ -598,8 +605,11 @@ final class Fleet {
             .isPresent();
   }
 
-  /** Most findings change nothing, so the command is tried on the snapshot first. */
-  private void tellHolder(String name, Map<String, Finding> findings) {
+  /**
+   * Reports findings to the cluster. Most findings change nothing, so the command is tried on the
+   * snapshot first.
+   */
+  private void reportToHolder(String name, Map<String, Finding> findings) {
     Pool pool = env.clusters().findPool(lease.pool()).orElseThrow();
     boolean maySwap = pool.swapsEnabled() && env.clusters().switches().writesArmed();
     Command command = HealthCommands.found(findings, maySwap);
@@ -622,7 +632,7 @@ final class Fleet {
     }
   }
 
-  /** Records the handover of a machine, and its first list of what root owns. */
+  /** Records the handover of a machine and its first baseline. */
   private Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
     if (stopped || nodes.get(nodeId) == null || cleaning.equals(Cleaning.UNRECORDED)) {
       return Future.succeededFuture();
@@ -639,7 +649,7 @@ final class Fleet {
         : nodes.note(node.withBaseline(baseline));
   }
 
-  /** A free machine with a fault is quarantined at the second examination that finds one. */
+  /** Quarantines a free machine at the second examination in a row that finds a fault. */
   private void judge(String nodeId, Examination examination, boolean isFree) {
     Health health = examination.health();
     reachability.examined(nodeId, health, env.now());

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The record that a machine was cleaned between two tenants.
  *
- * @param allocationId the allocation that it was cleaned after; never shown to the next tenant
+ * @param allocationId the allocation that ended; never shown to the next tenant
  * @param cleanedAtMillis when the last search found nothing more
- * @param cleaning what was done before
+ * @param cleaning the cleaning that led to it
  * @param replacedKey the host key that a new image of the machine replaced; null if the machine was
  *     cleaned without one
  */
@@ -21,7 +21,7 @@ record Handover(
     Cleaning cleaning,
     @Nullable String replacedKey) {
 
-  /** As the next tenant sees it: nothing of it names the previous one. */
+  /** Returns the record for the next tenant. It does not identify the previous tenant. */
   JsonObject forTenant() {
     return new JsonObject()
         .put("cleaned_at", Times.rfc3339(cleanedAtMillis))
@@ -33,7 +33,7 @@ record Handover(
         .put("reimaged", replacedKey != null);
   }
 
-  /** As operators see it. */
+  /** Returns the record for operators. */
   JsonObject forOperators() {
     return forTenant().put("node_id", nodeId).put("allocation_id", allocationId);
   }

@@ -19,29 +19,29 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Asks machines what they hold, a few at a time, while the market goes on. Until a machine has
- * answered, it keeps its holder and is not granted to anybody new; it still counts as supply, like
- * a machine that is being cleaned, because most answer within seconds. A machine that repeatedly
- * fails to answer no longer counts. Used on one context.
+ * Asks machines which allocation they hold, a few at a time, while the market goes on. Until a
+ * machine has answered, it keeps its holder and is not granted to a new one. It still counts as
+ * supply, like a machine that is being cleaned, because most machines answer within seconds. A
+ * machine that repeatedly fails to answer no longer counts. Used on one context.
  */
 final class HoldingsScan {
   /**
-   * Half of the connections the ssh provider has by default: a tenant's grant need not wait until a
-   * whole fleet has been asked.
+   * Machines asked at once: half of the ssh provider's default connections, so that a tenant's
+   * grant does not wait until a whole fleet has been asked.
    */
   static final int ASKED_AT_ONCE = 8;
 
-  /** How many of them may have failed to answer before. */
+  /** Limit for machines that failed to answer before. */
   private static final int ASKED_AGAIN_AT_ONCE = 2;
 
-  /** Questions without an answer in a row after which a machine is no supply. */
+  /** Consecutive unanswered questions after which a machine is not supply. */
   private static final int FAILURES_MEANING_SILENT = 3;
 
   /**
-   * Whoever hears answers compares them with every cluster that may hold a machine: some ten
-   * milliseconds of an event loop for 100,000. So that a fleet costs a tenth of the loop at most,
-   * the next answers are gathered for nine times as long as that took. For a few clusters that is
-   * no time at all, and the first tick knows what machines have said.
+   * The listener compares the answers with every cluster that may hold a machine, which takes some
+   * ten milliseconds of an event loop for 100,000 clusters. After each comparison, the scan
+   * collects answers for nine times as long, so that it uses at most a tenth of the loop. For a few
+   * clusters that is no time at all, and the first tick knows the machines' answers.
    */
   private static final int GATHERED_TIMES = 9;
 
@@ -53,32 +53,32 @@ final class HoldingsScan {
   private final Consumer<List<Holding>> heard;
 
   /**
-   * Machines not heard yet, and the number of the question that counts: what a machine answers to
-   * an earlier one is of a time before.
+   * Machines that have not answered, with the number of the latest question. An answer to an
+   * earlier question is out of date.
    */
   private final Map<String, Long> open = new HashMap<>();
 
   /**
-   * Since when machines have not said what they hold, by the monotonic clock. Another question does
-   * not restart it, so that a tenant cannot extend a machine's silence by letting it answer probes
-   * now and then.
+   * When each unanswered machine was first asked, by the monotonic clock. Another question does not
+   * restart the time, so that a tenant cannot extend a machine's silence by letting it answer
+   * probes now and then.
    */
   private final Map<String, Long> openSinceNanos = new HashMap<>();
 
   private long questions;
 
-  /** Answers that are passed on together. */
+  /** Answers that wait for the next comparison. */
   private final Map<String, Holding> answers = new LinkedHashMap<>();
 
   private boolean isGathering;
   private long gatheredMillis;
 
-  /** Machines that work is running on: what they say meanwhile would be out of date. */
+  /** Machines that work is running on; their answers would be out of date. */
   private final Set<String> inWork = new HashSet<>();
 
   /**
-   * @param nanoTime a clock that nobody sets
-   * @param heard is told what machines hold, before they count as heard
+   * @param nanoTime the monotonic clock
+   * @param heard receives the machines' holdings before they count as heard
    */
   HoldingsScan(
       Vertx vertx,
@@ -94,26 +94,26 @@ final class HoldingsScan {
     this.heard = heard;
   }
 
-  /** Asks these machines, in this order, whatever they said before. */
+  /** Asks these machines, in this order, and drops their earlier answers. */
   void ask(Collection<String> nodeIds) {
-    nodeIds.forEach(this::putAnew);
-    nodeIds.forEach(this::look);
+    nodeIds.forEach(this::openQuestion);
+    nodeIds.forEach(this::askIfOpen);
   }
 
-  /** Ignores what a machine says until it {@linkplain #released is released}. */
+  /** Ignores a machine's answers until it is {@linkplain #released released}. */
   void taken(String nodeId) {
     inWork.add(nodeId);
     if (isOpen(nodeId)) {
-      putAnew(nodeId);
+      openQuestion(nodeId);
     }
   }
 
   void released(String nodeId) {
     inWork.remove(nodeId);
-    look(nodeId);
+    askIfOpen(nodeId);
   }
 
-  /** The pool has this machine no more. */
+  /** Forgets a machine that left the pool. */
   void forget(String nodeId) {
     open.remove(nodeId);
     openSinceNanos.remove(nodeId);
@@ -121,25 +121,27 @@ final class HoldingsScan {
     workPool.succeeded(nodeId);
   }
 
-  /** Machines that have not been heard. */
+  /** Returns the machines that have not been heard. */
   Set<String> unheard() {
     Set<String> unheard = new HashSet<>(open.keySet());
     unheard.addAll(answers.keySet());
     return unheard;
   }
 
-  /** Whether a machine failed to answer again and again. */
+  /** Returns true if a machine repeatedly failed to answer. */
   boolean isSilent(String nodeId) {
     return isOpen(nodeId) && workPool.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
   }
 
-  /** Returns for how long a machine has not said what it holds; 0 if it has. */
+  /**
+   * Returns for how long a machine has not reported its allocation, in milliseconds; 0 if it has.
+   */
   long unheardMillis(String nodeId) {
     Long since = openSinceNanos.get(nodeId);
     return since == null ? 0 : TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - since);
   }
 
-  /** Asks no machine any more. */
+  /** Stops asking machines. */
   void stop() {
     workPool.stop();
     open.clear();
@@ -147,27 +149,27 @@ final class HoldingsScan {
     answers.clear();
   }
 
-  /** Whether a machine has not been heard. */
+  /** Returns true if a machine has not been heard. */
   boolean isOpen(String nodeId) {
     return open.containsKey(nodeId) || answers.containsKey(nodeId);
   }
 
-  private void putAnew(String nodeId) {
+  private void openQuestion(String nodeId) {
     answers.remove(nodeId);
     open.put(nodeId, ++questions);
     openSinceNanos.putIfAbsent(nodeId, nanoTime.getAsLong());
   }
 
-  private void look(String nodeId) {
+  private void askIfOpen(String nodeId) {
     if (!open.containsKey(nodeId)) {
-      // A question that failed after its machine was forgotten counts for nothing.
+      // Drops the failures of a machine that was forgotten while a question was open.
       workPool.succeeded(nodeId);
     } else if (!inWork.contains(nodeId)) {
-      workPool.submit(nodeId, nodes.pool(), () -> put(nodeId), () -> look(nodeId));
+      workPool.submit(nodeId, nodes.pool(), () -> query(nodeId), () -> askIfOpen(nodeId));
     }
   }
 
-  private Future<Void> put(String nodeId) {
+  private Future<Void> query(String nodeId) {
     Long question = open.get(nodeId);
     Node node = nodes.get(nodeId);
     if (question == null || node == null || inWork.contains(nodeId)) {
@@ -179,7 +181,7 @@ final class HoldingsScan {
             holdings -> {
               if (holdings.isEmpty()) {
                 return Future.failedFuture(
-                    NodeFailureException.passing("what it holds is not known"));
+                    NodeFailureException.passing("the machine did not report its allocation"));
               }
               if (open.remove(nodeId, question)) {
                 openSinceNanos.remove(nodeId);

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A pool's nodes as the holder of its lease knows them. The holder writes what becomes of a node;
- * operators, on any process, also write whether it may be granted. So the rows are read again when
- * this process hears of a change, without losing what is being written meanwhile. Used on one
+ * A pool's nodes as the holder of its lease knows them. The holder writes the result of its work on
+ * a node; operators, on any process, also write whether the node may be granted. The holder reads
+ * the rows again when it hears of a change, without losing its own writes in progress. Used on one
  * context.
  */
 final class Inventory {
@@ -27,13 +27,13 @@ final class Inventory {
   private final Lease lease;
   private final Map<String, Node> nodes = new TreeMap<>();
 
-  /** Nodes whose rows are being written, and how often. */
+  /** The number of writes in progress, by node. */
   private final Map<String, Integer> writing = new HashMap<>();
 
-  /** Nodes whose rows may say otherwise than is known here: a write may have failed. */
+  /** Nodes whose rows may differ from this inventory because a write may have failed. */
   private final Set<String> unstored = new HashSet<>();
 
-  /** Nodes whose rows are or were being written since a reading began; null between readings. */
+  /** Nodes written since the reading in progress began; null between readings. */
   private @Nullable Set<String> writtenMeanwhile;
 
   Inventory(NodeStore store, Lease lease) {
@@ -42,16 +42,16 @@ final class Inventory {
   }
 
   /**
-   * What a reading found.
+   * The result of a reading.
    *
-   * @param added machines that were not known before, or not as they are now
-   * @param removed nodes the pool has no more
-   * @param retried nodes whose work operators want taken up again
-   * @param isWhole false when some rows were being written, which must be read once more
+   * @param added machines that are new or have changed
+   * @param removed nodes that left the pool
+   * @param retried nodes whose work an operator restarted
+   * @param isWhole false if some rows were being written, so that another reading is needed
    */
   record Reading(List<String> added, List<String> removed, List<String> retried, boolean isWhole) {}
 
-  /** Reads the rows anew. One reading at a time. */
+  /** Reads the rows again. One reading runs at a time. */
   Future<Reading> read() {
     Set<String> written = new HashSet<>(writing.keySet());
     writtenMeanwhile = written;
@@ -84,12 +84,12 @@ final class Inventory {
             });
   }
 
-  /** Whose nodes they are. */
+  /** Returns the name of the pool. */
   String pool() {
     return lease.pool();
   }
 
-  /** Every node, by id. */
+  /** Returns every node, by id. */
   List<Node> all() {
     return List.copyOf(nodes.values());
   }
@@ -99,9 +99,9 @@ final class Inventory {
   }
 
   /**
-   * The machine of a node.
+   * Returns the machine of a node.
    *
-   * @throws IllegalStateException when the pool has no such node
+   * @throws IllegalStateException if the pool has no such node
    */
   Machine machine(String nodeId) {
     Node node = nodes.get(nodeId);
@@ -111,8 +111,8 @@ final class Inventory {
     return node.machine();
   }
 
-  /** A node as another commit has stored it. */
-  void replaced(Node stored) {
+  /** Replaces a node with the state that another commit has stored. */
+  void replace(Node stored) {
     nodes.put(stored.nodeId(), stored);
     unstored.remove(stored.nodeId());
     if (writtenMeanwhile != null) {
@@ -121,8 +121,8 @@ final class Inventory {
   }
 
   /**
-   * Counts from now on, and is stored unless it is already. Who is told that it was not stored
-   * notes the same again.
+   * Changes a node at once and stores it unless it is stored already. If the write fails, the
+   * caller notes the same state again.
    */
   Future<Void> note(Node changed) {
     String nodeId = changed.nodeId();
@@ -134,11 +134,11 @@ final class Inventory {
         && before.quarantinedAtMillis() == null
         && changed.quarantinedAtMillis() != null) {
       LOG.warn(
-          "pool {}: node {} is quarantined: {}", lease.pool(), nodeId, changed.quarantineReason());
+          "pool {}: node {} quarantined: {}", lease.pool(), nodeId, changed.quarantineReason());
     } else if (before != null
         && before.quarantinedAtMillis() != null
         && changed.quarantinedAtMillis() == null) {
-      LOG.info("pool {}: node {} is clean, so its quarantine is over", lease.pool(), nodeId);
+      LOG.info("pool {}: node {} is clean; quarantine ended", lease.pool(), nodeId);
     }
     unstored.add(nodeId);
     writing.merge(nodeId, 1, Integer::sum);

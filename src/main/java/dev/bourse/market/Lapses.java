@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has declarations of a pool lapse that have come to their end, before each tick: whoever holds the
- * lease looks, so that the first tick after a restart or a fail-over does what is overdue. Nothing
- * ends by a clock that has made a step, until that is confirmed. A cluster that refuses keeps its
- * state until the next tick.
+ * Ends the declarations of a pool that have reached their end, before each tick. The holder of the
+ * lease does it, so the first tick after a restart or a fail-over ends overdue declarations. After
+ * a step of the wall clock, no declaration ends until the new time is confirmed. A cluster that
+ * refuses keeps its state until the next tick.
  */
 final class Lapses {
   private static final Logger LOG = LoggerFactory.getLogger(Lapses.class);
@@ -39,14 +39,15 @@ final class Lapses {
     this.lease = lease;
   }
 
-  /** Ends those whose time has come. Fails when the lease is lost. */
+  /** Ends declarations whose end has passed. Fails if the lease is lost. */
   Future<Void> atEnd() {
     OptionalLong now = env.time().undoubtedMillis();
     return vertx.executeBlocking(() -> due(now), false).compose(this::carryOut);
   }
 
   /**
-   * Looks at every cluster that stirs: on a worker, for a large pool takes a request's patience.
+   * Finds the clusters whose declaration ends. Runs on a worker, because looking at every active
+   * cluster of a large pool takes too long for an event loop.
    */
   private Map<String, Command> due(OptionalLong now) {
     Map<String, Command> due = new HashMap<>();
@@ -58,7 +59,7 @@ final class Lapses {
     return due;
   }
 
-  /** Ends those whose budget is used up. Fails when the lease is lost. */
+  /** Ends declarations whose budget is used up. Fails if the lease is lost. */
   Future<Void> spent(Budgets budgets) {
     OptionalLong now = env.time().undoubtedMillis();
     if (budgets.spent().isEmpty() || now.isEmpty()) {
@@ -85,13 +86,13 @@ final class Lapses {
   }
 
   /**
-   * What was held after a budget was reached is not billed; but for hours that are over, which may
+   * Time held after a budget was reached is not billed, except in hours that have ended, which may
    * be in the ledger already.
    */
   private static Command spent(Cluster cluster, Spent spent, long nowMillis) {
     long thisHour = Math.floorDiv(nowMillis, HOUR_MILLIS) * HOUR_MILLIS;
     long end = Math.max(thisHour, spent.reachedAtMillis().orElse(nowMillis));
-    LOG.debug("cluster {}: its budget is used up at {}", cluster.name(), Times.rfc3339(end));
+    LOG.debug("cluster {}: budget used up at {}", cluster.name(), Times.rfc3339(end));
     return Lapse.spent(spent.budget(), end);
   }
 
@@ -110,7 +111,7 @@ final class Lapses {
                 return Future.failedFuture(e);
               }
               LOG.warn(
-                  "pool {}: the declaration of cluster {} has come to its end and still stands: {}",
+                  "pool {}: could not end the declaration of cluster {}; the next tick retries: {}",
                   lease.pool(),
                   name,
                   e.toString());

@@ -6,7 +6,8 @@ import dev.bourse.store.Statement;
  * The right to run a pool's market.
  *
  * @param owner the process that holds it
- * @param epoch one more for each holder; commits of an older one fail on the fence
+ * @param epoch the fencing token, which grows by one with each holder; commits with an older one
+ *     fail on the fence
  */
 record Lease(String pool, String owner, long epoch) {
   Lease {
@@ -27,7 +28,7 @@ record Lease(String pool, String owner, long epoch) {
         epoch);
   }
 
-  /** Another process has taken a pool's lease, so that nothing of the commit was written. */
+  /** Another process has taken the pool's lease, so the commit wrote nothing. */
   static final class LeaseLostException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

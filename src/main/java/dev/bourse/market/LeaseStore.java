@@ -9,18 +9,17 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of pools' leases. */
+/** Stores the leases of pools. */
 public final class LeaseStore {
-  /** No lease is given for longer, so an expiry further ahead is not believed. */
+  /** No lease is longer, so an expiry further ahead is ignored. */
   private static final long MAX_LEASE_MILLIS = MarketConfig.LONGEST_LEASE.toMillis();
 
   private final Database database;
   private final String expiry;
 
   /**
-   * The condition under which nobody holds a lease. One whose expiry lies further ahead than any is
-   * given for was written by a process whose own clock is ahead; it must not keep the pool for
-   * days.
+   * The condition under which a lease is free. An expiry further ahead than the longest lease comes
+   * from a process whose clock is ahead; it must not block the pool for days.
    */
   private final String isFree;
 
@@ -33,9 +32,9 @@ public final class LeaseStore {
   private record Found(long epoch, boolean isFree) {}
 
   /**
-   * Takes a pool's lease if nobody holds it; empty when somebody does, or was first. Whether it has
-   * expired is judged by the clock of the database, which all processes share. In a store that no
-   * other process can be using, a lease left behind belongs to a process that is gone.
+   * Acquires a pool's lease if it is free; empty if another process holds it or acquired it first.
+   * The clock of the database, which all processes share, decides whether a lease has expired. In a
+   * store that only one process can use, an existing lease belongs to a process that has ended.
    */
   Future<Optional<Lease>> acquire(String pool, String owner, long leaseMillis) {
     return database
@@ -83,7 +82,7 @@ public final class LeaseStore {
               .formatted(expiry, database.clockSql());
       parameters.add(lease.epoch() - 1);
       if (database.isShared()) {
-        // The holder may have renewed it since it was read: then it is not free after all.
+        // The holder may have renewed the lease since it was read; then it is not free.
         sql += " AND " + isFree;
         parameters.add(MAX_LEASE_MILLIS);
       }
@@ -91,30 +90,30 @@ public final class LeaseStore {
     return Statement.guarded(Lease.LeaseLostException::new, sql, parameters.toArray());
   }
 
-  /** Whether a lease must be renewed to be kept. */
+  /** Returns true if a lease must be renewed. */
   boolean leasesExpire() {
     return database.isShared();
   }
 
   /**
-   * Keeps a lease for so long from now on. Fails with {@link Lease.LeaseLostException} when another
-   * has it.
+   * Renews a lease for a time from now. Fails with {@link Lease.LeaseLostException} if another
+   * process has it.
    *
-   * @param quote what its holder last published, for who waits for the lease
+   * @param quote the holder's last published quote, for processes that wait for the lease
    */
   Future<Void> renew(Lease lease, long leaseMillis, Optional<Quote> quote) {
     List<Object> parameters = new ArrayList<>(List.of(leaseMillis));
-    String told = "";
+    String columns = "";
     if (quote.isPresent()) {
-      told = ", quote = ?, quote_epoch = epoch";
+      columns = ", quote = ?, quote_epoch = epoch";
       parameters.add(QuoteText.write(quote.get()));
     }
-    return expire(lease, expiry + told, parameters);
+    return expire(lease, expiry + columns, parameters);
   }
 
   /**
-   * What the holder of a pool's lease last published; empty when it has told nothing yet, as one of
-   * the release before never does.
+   * Reads the last quote of the holder of a pool's lease; empty if this holder has stored none,
+   * which a holder of the previous release never does.
    */
   Future<Optional<Quote>> readQuote(String pool) {
     return database
@@ -126,17 +125,17 @@ public final class LeaseStore {
   }
 
   /**
-   * Who runs a pool's market.
+   * The process that runs a pool's market.
    *
-   * @param process the holder, as it names itself
+   * @param process the name that the process gave itself
    * @param epoch how often the market has changed hands
-   * @param sinceMillis when it got the lease; null when it is of a release that does not note it
+   * @param sinceMillis when the process acquired the lease; null if its release does not record it
    */
   public record Holder(String pool, String process, long epoch, @Nullable Long sinceMillis) {}
 
-  /** The holders of the leases that are in force. */
+  /** Lists the holders of the leases in force. */
   Future<List<Holder>> listHolders() {
-    // One of a store that no other process can be using is held for as long as its process lives.
+    // In a store that only one process can use, a lease lasts as long as the process.
     String inForce = database.isShared() ? "NOT " + isFree : "expires_at > ?";
     return database.read(
         """
@@ -153,15 +152,13 @@ public final class LeaseStore {
                 row.integerOrNull("since")));
   }
 
-  /**
-   * Gives a lease back. Fails with {@link Lease.LeaseLostException} when another process has it.
-   */
+  /** Releases a lease. Fails with {@link Lease.LeaseLostException} if another process has it. */
   Future<Void> release(Lease lease) {
     return expire(lease, "?", List.of(0L));
   }
 
   /**
-   * @param at the expression of its expiry, and what else is set
+   * @param at the SQL expression of the new expiry, with further assignments
    */
   private Future<Void> expire(Lease lease, String at, List<Object> values) {
     List<Object> parameters = new ArrayList<>(values);

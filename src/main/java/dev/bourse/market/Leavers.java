@@ -12,7 +12,7 @@ import java.util.Set;
  * the reserve price hour after hour. Used on one context.
  */
 final class Leavers {
-  /** As long as a price lock lasts by default. */
+  /** The default length of a price lock. */
   static final long MILLIS = 3_600_000;
 
   private final Map<String, Long> leftAtMillis;
@@ -32,9 +32,9 @@ final class Leavers {
     }
   }
 
-  /** Returns the organizations. */
+  /** Returns the organizations without a price lock at a time. */
   Set<String> at(long nowMillis) {
-    // A time further ahead than it counts was written by a clock that was ahead.
+    // A time further ahead than this was written by a clock that was ahead.
     leftAtMillis.values().removeIf(at -> Math.abs(nowMillis - at) >= MILLIS);
     return Set.copyOf(leftAtMillis.keySet());
   }

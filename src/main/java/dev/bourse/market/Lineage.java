@@ -6,19 +6,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows whether what is stored of a pool's machines can be older than what happened on them. A
- * database that was set back has lost grants, and nobody can tell from its rows which machines have
- * a tenant that it does not know. So each grant is stored with the {@linkplain Database#lineage
- * history} of the database, and a grant of another history proves nothing.
+ * Decides whether the rows of a pool's machines can be older than the events on them. A database
+ * that was set back has lost grants, and its rows do not show which machines have a tenant that the
+ * database does not know. So each grant is stored with the {@linkplain Database#lineage history} of
+ * the database, and a grant of another history proves nothing.
  *
- * <p>The holder of the lease carries nodes over into the next history if the database still has the
- * holder's newest commit: nothing of the pool was lost then. The commit that does so fails
- * otherwise. Used on one context.
+ * <p>The holder of the lease moves nodes into the next history if the database still has the
+ * holder's newest commit, because then it lost nothing of the pool. Otherwise the commit that moves
+ * them fails. Used on one context.
  */
 final class Lineage {
   private static final Logger LOG = LoggerFactory.getLogger(Lineage.class);
 
-  /** The lineage of nodes after commits were lost within one history; no history's name. */
+  /** The lineage of nodes after commits were lost within one history. No history has this name. */
   private static final String DOUBTED = "doubted";
 
   private final Database database;
@@ -30,7 +30,7 @@ final class Lineage {
   private Future<Void> following = Future.succeededFuture();
 
   /**
-   * @param doubted runs when commits may have been lost, so that machines must be asked again
+   * @param doubted runs when commits may have been lost, so that the machines are asked again
    */
   Lineage(Database database, NodeStore nodes, Lease lease, Runnable doubted) {
     this.database = database;
@@ -39,7 +39,10 @@ final class Lineage {
     this.doubted = doubted;
   }
 
-  /** Takes the present history; grants that no release stored with one count as of it. */
+  /**
+   * Reads the current history. Grants that an older release stored without a history count as part
+   * of it.
+   */
   Future<Void> start() {
     setBacks = database.setBacks();
     return database
@@ -51,18 +54,18 @@ final class Lineage {
             });
   }
 
-  /** Returns the history as of the last look, for grants. */
+  /** Returns the history as last read, for grants. */
   String current() {
     return current;
   }
 
-  /** Looks which history it is; one look at a time. */
+  /** Reads the current history; one read at a time. */
   Future<Void> follow() {
-    following = following.transform(done -> look());
+    following = following.transform(done -> readHistory());
     return following;
   }
 
-  private Future<Void> look() {
+  private Future<Void> readHistory() {
     return database
         .lineage()
         .compose(
@@ -82,8 +85,8 @@ final class Lineage {
                           return doubt(now);
                         }
                         LOG.info(
-                            "pool {}: the database is of history {} after {} and lost nothing of"
-                                + " this pool",
+                            "pool {}: the database continues with history {} after {} and lost no"
+                                + " commit of this pool",
                             lease.pool(),
                             now,
                             before);
@@ -100,8 +103,8 @@ final class Lineage {
         .onSuccess(
             stored -> {
               LOG.warn(
-                  "pool {}: the database lost commits, so a machine of root tenants that cannot say"
-                      + " what it holds is quarantined and not reimaged",
+                  "pool {}: the database lost commits; machines of root tenants that do not report"
+                      + " their allocation are quarantined instead of reimaged",
                   lease.pool());
               setBacks = noticed;
               current = now;
@@ -110,8 +113,8 @@ final class Lineage {
   }
 
   /**
-   * True if the last grant of a node, or its reimage, is of the present history; false as well if
-   * commits were lost while that was read.
+   * Returns true if the last grant of a node, or its reimage, belongs to the current history; false
+   * if commits were lost during the read.
    */
   Future<Boolean> covers(String nodeId) {
     return follow()
@@ -119,7 +122,7 @@ final class Lineage {
         .map(isOfIt -> isOfIt && database.setBacks() == setBacks);
   }
 
-  /** Stores that what is known of a node is true in the present history. */
+  /** Stores that the row of a node is true in the current history. */
   Future<Void> cover(String nodeId) {
     return nodes.setLineage(nodeId, current, lease);
   }

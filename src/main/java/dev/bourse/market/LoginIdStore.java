@@ -33,14 +33,14 @@ public final class LoginIdStore {
   }
 
   /**
-   * Returns the group id of an organization, which exists; empty if it has none and none can be
-   * assigned now, so that the organization can be read all the same.
+   * Returns the group id of an existing organization; empty if it has none and none can be assigned
+   * now, so that a request for the organization still succeeds.
    */
   public Future<Optional<Long>> findGid(String orgId) {
     String owner = org(orgId);
     return assign(List.of(owner), TRIES)
         .map(ids -> Optional.of(id(ids, owner)))
-        .onFailure(why -> LOG.warn("no group id is assigned to organization {}", orgId, why))
+        .onFailure(why -> LOG.warn("could not assign a group id to organization {}", orgId, why))
         .otherwise(Optional.empty());
   }
 

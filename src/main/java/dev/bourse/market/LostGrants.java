@@ -4,14 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The allocations for which a machine was left as it is, because the store may have lost their
- * grants in a fail-over. They are stored with the node, so that an operator's retry counts
- * whichever process runs the market. One retry is for all that were found by then, because the
- * operator decides about the machine.
+ * The allocations whose grants the store may have lost in a fail-over while a machine was marked
+ * for them, so that the machine was left unchanged. They are stored with the node, so that an
+ * operator's retry counts in each process that runs the market. One retry covers all grants found
+ * until then, because the operator decides about the machine.
  *
  * @param allocationIds the allocations in the order in which they were found, the last {@value
  *     #MAX} of them: a tenant with root rights can make a machine name any number
- * @param retry how often operators had retried the node's work when the last one was found
+ * @param retry how often operators had retried the node's work when the last grant was found
  */
 record LostGrants(List<String> allocationIds, long retry) {
   private static final int MAX = 8;
@@ -26,7 +26,7 @@ record LostGrants(List<String> allocationIds, long retry) {
     }
   }
 
-  /** Reads what {@link #stored} wrote, or the one id that a release before wrote. */
+  /** Reads the text of {@link #stored}, or the single id that an earlier release wrote. */
   static LostGrants parse(String stored, long retry) {
     return new LostGrants(List.of(stored.split(SEPARATOR)), retry);
   }
@@ -39,12 +39,12 @@ record LostGrants(List<String> allocationIds, long retry) {
     return allocationIds.contains(allocationId);
   }
 
-  /** The one that was found last. */
+  /** Returns the allocation that was found last. */
   String latest() {
     return allocationIds.get(allocationIds.size() - 1);
   }
 
-  /** Returns these and another one, which was found after this many retries. */
+  /** Adds an allocation that was found after this many retries. */
   LostGrants with(String allocationId, long retries) {
     List<String> all = new ArrayList<>(allocationIds);
     all.add(allocationId);

@@ -7,17 +7,17 @@ import java.time.Duration;
 /**
  * Settings of the market.
  *
- * @param tickMillis {@code market.tick}: from one clearing to the next
- * @param protectionMillis {@code market.protection}: how long after it became active a node is safe
- *     from rivals
- * @param noticeMillis {@code market.notice}: how long before an active node is taken back for a
- *     rival its holder is told; a pool may have its own
+ * @param tickMillis {@code market.tick}: the time from one clearing to the next
+ * @param protectionMillis {@code market.protection}: how long after it became active a node is
+ *     protected from rivals
+ * @param noticeMillis {@code market.notice}: the time between a notice of preemption and the
+ *     reclaim of an active node; a pool may override it
  * @param leaseMillis {@code market.lease}: how long a pool stays without a market when the process
  *     that runs it dies
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
  * @param gangPatienceMillis {@code market.gang-patience}: how long a minimum of several nodes may
  *     take to become active from its first grant, and how long its cluster stands back after that
- * @param probeIntervalMillis {@code nodes.probe-interval}: how often each machine is tried
+ * @param probeIntervalMillis {@code nodes.probe-interval}: how often each machine is probed
  */
 public record MarketConfig(
     long tickMillis,
@@ -28,10 +28,10 @@ public record MarketConfig(
     long gangPatienceMillis,
     long probeIntervalMillis) {
 
-  /** How long a minimum may take unless the configuration says otherwise. */
+  /** The default time for a minimum to become active. */
   static final Duration GANG_PATIENCE = Duration.ofMinutes(10);
 
-  /** Whoever finds a lease that is to last longer knows that a clock was wrong which gave it. */
+  /** The longest lease; a stored lease that lasts longer comes from a wrong clock. */
   static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
 
   public static MarketConfig from(Settings settings, long tickMillis, long swapFreshnessMillis) {

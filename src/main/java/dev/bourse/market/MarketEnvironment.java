@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * What markets work with, the same for every pool.
+ * The services and settings that the markets of all pools share.
  *
- * @param spending what organizations may still commit to
+ * @param spending the amounts that organizations may still commit to
  * @param nanoTime the monotonic clock
  * @param process the name of this process in leases
  */
@@ -49,7 +49,7 @@ public record MarketEnvironment(
     return new SshKeyStore(database);
   }
 
-  /** Returns what a pool promises of its machines. */
+  /** Returns the hardware and access that a pool promises for its machines. */
   MachineTerms terms(String pool) {
     Pool promised = clusters.findPool(pool).orElseThrow();
     return new MachineTerms(
@@ -57,8 +57,8 @@ public record MarketEnvironment(
   }
 
   /**
-   * True if tenants of a pool could become root. Kubernetes tenants can, because a workload may
-   * have the rights of its node.
+   * Returns true if tenants of a pool could become root. Kubernetes tenants can, because a workload
+   * may have the rights of its node.
    */
   boolean hasRootTenants(String pool) {
     return clusters.findPool(pool).filter(p -> p.tenants() == Pool.Tenants.ROOT).isPresent()

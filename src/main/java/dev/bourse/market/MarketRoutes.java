@@ -9,12 +9,12 @@ import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The market contract's operations. */
+/** Binds the operations of the market contract. */
 public final class MarketRoutes {
   private final MarketService market;
   private volatile @Nullable Feed lastFeed;
 
-  /** The feed as encoded, and what it was encoded of. */
+  /** The encoded feed, and the quotes that it encodes. */
   private record Feed(List<MarketService.PoolQuote> of, ClusterView.Encoded encoded) {}
 
   public MarketRoutes(MarketService market) {
@@ -29,7 +29,10 @@ public final class MarketRoutes {
         .bind("readMarketQuote", this::quote);
   }
 
-  /** Encoded when first asked for after a tick; two threads may both do it, and either serves. */
+  /**
+   * Encodes the feed at the first request after a tick; two threads may both encode it, and either
+   * result is valid.
+   */
   private Answer feed() {
     List<MarketService.PoolQuote> now = market.readMarketFeed();
     Feed known = lastFeed;

@@ -26,17 +26,22 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The markets of all pools. */
+/** Runs the markets of all pools. */
 public final class MarketService implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(MarketService.class);
 
-  /** How far back past prices reach unless a reader says. */
+  /** The default length of a price history, in hours. */
   public static final double DEFAULT_HISTORY_HOURS = 24;
 
-  /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
+  /**
+   * Previews at once. Each may clear a whole pool, which takes tens of milliseconds of a core in
+   * the largest pools.
+   */
   private static final int MAX_PREVIEWS = 16;
 
-  /** A quarter; more previews of one organization at once would wait for the same cores. */
+  /**
+   * Previews of one organization at once: a quarter, because more would wait for the same cores.
+   */
   private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
 
   private final Bulkhead previews =
@@ -51,17 +56,17 @@ public final class MarketService implements Mirror {
   private final HistoryStore history;
   private final QuoteService quotes;
 
-  // The three below are guarded by this object.
+  // Guarded by this object.
   private final Map<String, Open> open = new HashMap<>();
   private Runnable unsubscribe = () -> {};
   private boolean stopped;
 
-  /** A pool's market, and its deployment. */
+  /** A pool's market and its deployment. */
   private record Open(MarketVerticle market, Future<String> deployment) {}
 
   /**
-   * @param providers node providers by the name pools call them
-   * @param signals where it is shown what ticks and machines come to
+   * @param providers node providers by the name that pools use
+   * @param signals receives the metrics of ticks and machines
    */
   public MarketService(
       Vertx vertx, Map<String, NodeProvider> providers, MarketEnvironment env, Signals signals) {
@@ -76,7 +81,7 @@ public final class MarketService implements Mirror {
     this.processId = env.process();
   }
 
-  /** Opens the market of every pool, and from now on of every pool that is made. */
+  /** Opens the market of every pool, including pools that are added later. */
   public synchronized Future<Void> start() {
     List<Future<Void>> opened = new ArrayList<>();
     unsubscribe =
@@ -86,7 +91,7 @@ public final class MarketService implements Mirror {
                     .onFailure(
                         e ->
                             LOG.error(
-                                "the market of pool {} could not be opened", pool.name(), e)));
+                                "could not open the market of pool {}", pool.name(), e)));
     clusters.pools().forEach(pool -> opened.add(open(pool)));
     return Future.all(opened).mapEmpty();
   }
@@ -100,14 +105,14 @@ public final class MarketService implements Mirror {
     if (provider == null) {
       return Future.failedFuture(
           new IllegalStateException(
-              "pool " + pool.name() + " names no node provider: " + pool.provider()));
+              "pool " + pool.name() + " names an unknown node provider: " + pool.provider()));
     }
     if (provider.reimageTimeoutMillis().isPresent()
         && !provider.canReimage()
         && env.hasRootTenants(pool.name())) {
       LOG.warn(
-          "pool {}: tenants could become root (tenants: root, or Kubernetes clusters), and"
-              + " nodes.ssh.reimage-command is not set: machines that are given back are quarantined",
+          "pool {}: tenants can become root (tenants: root, or Kubernetes clusters), but"
+              + " nodes.ssh.reimage-command is not set; machines are quarantined after each tenant",
           pool.name());
     }
     MarketVerticle market =
@@ -117,17 +122,17 @@ public final class MarketService implements Mirror {
     return deployment.mapEmpty();
   }
 
-  /** The provider of a pool's machines; empty if this process has none of its kind. */
+  /** Returns the provider of a pool's machines; empty if this process has no such provider. */
   Optional<NodeProvider> provider(Pool pool) {
     return Optional.ofNullable(providers.get(pool.provider()));
   }
 
-  /** What leases call this process. */
+  /** Returns the name of this process in leases. */
   public String processId() {
     return processId;
   }
 
-  /** Closes all markets and gives their leases back. */
+  /** Closes all markets and releases their leases. */
   public synchronized Future<Void> stop() {
     stopped = true;
     unsubscribe.run();
@@ -136,7 +141,10 @@ public final class MarketService implements Mirror {
         .mapEmpty();
   }
 
-  /** An operator changed nodes of a pool: its market reads them anew before its next tick. */
+  /**
+   * Makes a pool's market read its nodes again before its next tick, because an operator changed
+   * them.
+   */
   public synchronized void nodesChanged(String pool) {
     Open known = open.get(pool);
     if (known != null) {
@@ -144,21 +152,27 @@ public final class MarketService implements Mirror {
     }
   }
 
-  /** How many machines answered when last tried, by pool, for those whose lease is held here. */
+  /**
+   * Returns how many machines answered the last probe, by pool, for pools whose lease this process
+   * holds.
+   */
   synchronized Map<String, Reachability.Counts> reach() {
     Map<String, Reachability.Counts> reach = new HashMap<>();
     open.forEach((pool, o) -> o.market().reach().ifPresent(r -> reach.put(pool, r)));
     return reach;
   }
 
-  /** How many machines have a health of each state, by pool, likewise. */
+  /**
+   * Returns the number of machines in each health state, by pool, for pools whose lease this
+   * process holds.
+   */
   private synchronized Map<String, Map<Health.State, Integer>> health() {
     Map<String, Map<Health.State, Integer>> health = new HashMap<>();
     open.forEach((pool, o) -> o.market().health().ifPresent(h -> health.put(pool, h)));
     return health;
   }
 
-  /** Shows what is known of the markets; once. */
+  /** Registers the metrics of the markets. Called once. */
   public void registerMetrics() {
     signals.registerMetrics(
         previews::running, clusters, env::now, this::markets, this::reach, this::health);
@@ -170,14 +184,17 @@ public final class MarketService implements Mirror {
     return markets;
   }
 
-  /** Has the markets of pools read their nodes anew; each does that when its turn comes. */
+  /** Makes the markets of pools read their nodes again before their next ticks. */
   @Override
   public Future<Refreshed> refresh(List<String> poolNames) {
     poolNames.forEach(this::nodesChanged);
     return Future.succeededFuture(new Refreshed(Set.of(), Set.of()));
   }
 
-  /** Nodes of any pool may have changed: they are read anew, not compared. */
+  /**
+   * Reads the nodes of all pools again instead of comparing them, because nodes of any pool may
+   * have changed.
+   */
   @Override
   public Comparison compare() {
     return () -> {
@@ -190,29 +207,29 @@ public final class MarketService implements Mirror {
     open.values().forEach(o -> o.market().nodesChanged());
   }
 
-  /** A pool and what its market last published, if it has. */
+  /** A pool and the last quote of its market, if there is one. */
   public record PoolQuote(Pool pool, Optional<Quote> quote) {}
 
-  /** Every pool, by name. */
+  /** Returns every pool with its quote, by name. */
   public List<PoolQuote> readMarketFeed() {
     return clusters.pools().stream()
         .map(pool -> new PoolQuote(pool, clusters.findQuote(pool.name())))
         .toList();
   }
 
-  /** One pool, with what was bid for in it. Refused with {@code not-found}. */
+  /** Returns a pool with its quote, which includes the demand. Fails with {@code not-found}. */
   public PoolQuote readMarketDepth(String pool) {
     return new PoolQuote(find(pool), clusters.findQuote(pool));
   }
 
-  /** A pool's prices of the last so many hours, in buckets. Refused with {@code not-found}. */
+  /** Returns a pool's prices of the last hours, in buckets. Fails with {@code not-found}. */
   public Future<PriceHistory> readMarketHistory(String pool, double hours) {
     return history.readPrices(find(pool).name(), HistorySeries.Buckets.of(hours, env.now()));
   }
 
   /**
-   * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded}
-   * when as many are being made for all, or for its organization, as are made at once.
+   * Previews the next tick for a cluster in a changed state. Fails with {@code overloaded} if too
+   * many previews run, in all or for its organization.
    */
   public Future<TickPreview> preview(Cluster changed) {
     return Future.future(
@@ -226,7 +243,7 @@ public final class MarketService implements Mirror {
                         .onComplete(done)));
   }
 
-  /** What bids would win that nobody has made. */
+  /** Returns the service that tries out bids. */
   public QuoteService quotes() {
     return quotes;
   }

@@ -18,12 +18,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What is shown of the markets of all pools and of the work on their machines. */
+/** Metrics of the markets of all pools and of the work on their machines. */
 final class MarketSignals {
-  /** From a small pool in memory to a store that hangs. */
+  /** Buckets in seconds, from a small pool in memory to a store that hangs. */
   private static final double[] TICKS = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5};
 
-  /** From a simulated machine to one that is installed anew. */
+  /** Buckets in seconds, from a simulated machine to one that is reinstalled. */
   private static final double[] WORK = {1, 5, 15, 60, 300, 1_200, 3_600};
 
   private final Signals signals;
@@ -37,34 +37,34 @@ final class MarketSignals {
     ticks =
         signals.times(
             "bourse_market_tick_seconds",
-            "Time of a tick, from its begin until its decisions are stored.",
+            "Time of a tick, from its start until its decisions are stored.",
             List.of(Label.POOL),
             TICKS);
     late =
         signals.times(
             "bourse_market_tick_late_seconds",
-            "By how much a tick began later than the tick before it had said.",
+            "How much later a tick started than the previous tick announced.",
             List.of(Label.POOL),
             TICKS);
     failedTicks =
         signals.tally(
             "bourse_market_tick_failures_total",
-            "Ticks that failed; the next one decides anew.",
+            "Ticks that failed; the next tick decides again.",
             List.of(Label.POOL));
     work =
         signals.times(
             "bourse_node_work_seconds",
             """
-            Time of work on a machine, `provision` or `reclaim`, by what came of it: `done`; the \
-            machine could not be reached or told, for now (`passing`) or until somebody changes \
-            something (`lasting`), or is marked for another allocation (`held-by-another`); \
-            `busy` when it was not asked; `other` when the store or the service failed.\
+            Time of work on a machine, `provision`, `reclaim` or `reimage`, by outcome: `done`; \
+            the machine failed for now (`passing`), failed until an operator changes something \
+            (`lasting`) or is marked for another allocation (`held-by-another`); `busy` if the \
+            machine was not asked; `other` if the store or the service failed.\
             """,
             List.of(Label.POOL, Label.KIND, Label.OUTCOME),
             WORK);
   }
 
-  void ticked(String pool, long nanos, long lateNanos, AsyncResult<Void> done) {
+  void recordTick(String pool, long nanos, long lateNanos, AsyncResult<Void> done) {
     ticks.took(nanos, pool);
     late.took(lateNanos, pool);
     if (done.failed()) {
@@ -72,7 +72,7 @@ final class MarketSignals {
     }
   }
 
-  void worked(String pool, String kind, long nanos, AsyncResult<?> done) {
+  void recordWork(String pool, String kind, long nanos, AsyncResult<?> done) {
     work.took(nanos, pool, kind, done.succeeded() ? "done" : outcome(done.cause()));
   }
 
@@ -81,13 +81,13 @@ final class MarketSignals {
   }
 
   /**
-   * Shows the markets.
+   * Registers the metrics of the markets.
    *
-   * @param previews how many are being made
-   * @param now the time
-   * @param open the markets this process has open, whether or not it runs them
-   * @param reach how many machines answered when last tried, by pool
-   * @param health how many machines have a health of each state, by pool
+   * @param previews returns the number of previews in progress
+   * @param now the wall clock, in epoch milliseconds
+   * @param open the markets that this process has open, whether or not it runs them
+   * @param reach how many machines answered the last probe, by pool
+   * @param health the number of machines in each health state, by pool
    */
   void registerMetrics(
       DoubleSupplier previews,
@@ -96,9 +96,9 @@ final class MarketSignals {
       Supplier<Map<String, MarketVerticle>> open,
       Supplier<Map<String, Reachability.Counts>> reach,
       Supplier<Map<String, Map<Health.State, Integer>>> health) {
-    signals.gauge("bourse_previews_running", "Previews being made now.", previews);
-    showQuotes(clusters, now);
-    showPauses(clusters);
+    signals.gauge("bourse_previews_running", "Previews in progress.", previews);
+    registerQuotes(clusters, now);
+    registerPauses(clusters);
     signals.gauges(
         "bourse_market_lease_held",
         "1 while this process runs the pool's market, 0 while it waits for the lease.",
@@ -108,7 +108,7 @@ final class MarketSignals {
                 .forEach((pool, market) -> readings.put(market.epoch().isPresent() ? 1 : 0, pool)));
     signals.gauges(
         "bourse_market_lease_epoch",
-        "How often the pool's market has changed hands, told by the process that runs it.",
+        "How often the pool's market has changed hands, from the process that runs it.",
         List.of(Label.POOL),
         readings ->
             open.get()
@@ -147,9 +147,9 @@ final class MarketSignals {
         "bourse_pool_nodes",
         """
         Nodes of the pools whose market this process runs, as its last tick saw them: `usable`, \
-        held ones too; kept out of the market by an operator (`cordoned`), or as they could not \
-        be prepared or cleaned (`quarantined`), or for some minutes after that failed \
-        (`resting`), or as they do not answer (`unreachable`).\
+        held ones too; kept out of the market by an operator (`cordoned`), after repeated \
+        failures to prepare or clean them (`quarantined`), for some minutes after one failure \
+        (`resting`), or because they do not answer (`unreachable`).\
         """,
         List.of(Label.POOL, Label.STATE),
         readings ->
@@ -165,52 +165,52 @@ final class MarketSignals {
                                             (state, count) -> readings.put(count, pool, state)))));
   }
 
-  private void showPauses(Clusters clusters) {
+  private void registerPauses(Clusters clusters) {
     signals.gauges(
         "bourse_market_paused",
-        "1 while an operator has the pool's market paused, 0 while it goes on.",
+        "1 while an operator has paused the pool's market, otherwise 0.",
         List.of(Label.POOL),
         readings ->
             clusters.pools().forEach(pool -> readings.put(pool.isPaused() ? 1 : 0, pool.name())));
   }
 
-  private void showQuotes(Clusters clusters, LongSupplier now) {
-    showQuote(
+  private void registerQuotes(Clusters clusters, LongSupplier now) {
+    registerQuote(
         clusters,
         "bourse_market_clearing_price_dollars",
-        "What holders pay for a GPU-hour; absent while nobody holds a node.",
+        "What holders pay for a GPU-hour; absent while no node is held.",
         (pool, quote) -> dollars(quote.clearingCents()));
-    showQuote(
+    registerQuote(
         clusters,
         "bourse_market_admission_price_dollars",
-        "The least that wins a node at the next tick, for a GPU-hour; absent when no price does.",
+        "Lowest price of a GPU-hour that wins a node at the next tick; absent if no price does.",
         (pool, quote) -> dollars(quote.admissionCents()));
-    showQuote(
+    registerQuote(
         clusters,
         "bourse_market_supply_nodes",
         "Nodes that bids compete for.",
         (pool, quote) -> (double) quote.usableNodes());
-    showQuote(
+    registerQuote(
         clusters,
         "bourse_market_free_nodes",
         "Nodes that could be granted at once.",
         (pool, quote) -> (double) quote.freeNodes());
-    showQuote(
+    registerQuote(
         clusters,
         "bourse_market_demand_nodes",
-        "Nodes that are bid for, held ones too.",
+        "Nodes that clusters bid for, held ones too.",
         (pool, quote) -> (double) quote.demand().nodes());
-    showQuote(
+    registerQuote(
         clusters,
         "bourse_market_quote_age_seconds",
         """
-        How long ago the tick was whose prices this process shows; a process that does not run \
-        the market is told them with the lease's renewals, and computes its own until it is.\
+        Age of the tick whose prices this process shows. A process that does not run the market \
+        reads them with the lease's renewals, and computes its own until then.\
         """,
         (pool, quote) -> (now.getAsLong() - quote.tickAtMillis()) / 1e3);
   }
 
-  private void showQuote(
+  private void registerQuote(
       Clusters clusters, String name, String meaning, BiFunction<Pool, Quote, Double> number) {
     signals.gauges(
         name,

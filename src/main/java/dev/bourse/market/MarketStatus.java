@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** How the markets of all pools and their machines stand, for operators. */
+/** Reads the status of the markets of all pools and their machines, for operators. */
 public final class MarketStatus {
-  /** As many as a person reads on a screen; whoever wants more asks for a list. */
+  /** Pools in one status: as many as fit on a screen. A list has the rest. */
   public static final int MOST_POOLS = 100;
 
-  /** As many of the machines that wait longest. */
+  /** Quarantined machines in one status: those that have waited longest. */
   public static final int MOST_NODES = 20;
 
   private final NodeStore nodes;
@@ -35,11 +35,11 @@ public final class MarketStatus {
   }
 
   /**
-   * How one pool stands.
+   * The status of one pool.
    *
-   * @param quote what its market last published; empty before the first tick this process knows
-   * @param holder who runs its market; empty while nobody does
-   * @param nodes how many nodes are in each state; a state without any is missing
+   * @param quote the last quote of its market; empty before the first tick that this process knows
+   * @param holder the process that runs its market; empty while no process does
+   * @param nodes the number of nodes in each state; a state without nodes is missing
    */
   public record PoolStatus(
       Pool pool,
@@ -47,7 +47,7 @@ public final class MarketStatus {
       Optional<LeaseStore.Holder> holder,
       Map<NodeView.State, Long> nodes) {
 
-    /** How many nodes it has that are not retired. */
+    /** Returns the number of nodes that are not retired. */
     public long all() {
       return nodes.values().stream().mapToLong(Long::longValue).sum();
     }
@@ -56,23 +56,26 @@ public final class MarketStatus {
       return nodes.getOrDefault(state, 0L);
     }
 
-    /** By how much its next tick is overdue; 0 when it is not, null before the first. */
+    /**
+     * Returns by how many milliseconds the next tick is overdue; 0 if it is not, null before the
+     * first tick.
+     */
     public @Nullable Long overdueMillis(long nowMillis) {
       return quote
-          .filter(told -> told.tickAtMillis() > 0)
-          .map(told -> Math.max(0, nowMillis - told.nextTickAtMillis()))
+          .filter(last -> last.tickAtMillis() > 0)
+          .map(last -> Math.max(0, nowMillis - last.nextTickAtMillis()))
           .orElse(null);
     }
   }
 
   /**
-   * How all stands.
+   * The status of all pools.
    *
    * @param atMillis when it was read
    * @param pools the first {@link #MOST_POOLS} by name
-   * @param poolsLeftOff how many there are besides
-   * @param quarantined how many nodes wait for an operator
-   * @param longest those of them that wait longest
+   * @param poolsLeftOff the number of further pools
+   * @param quarantined the number of nodes that wait for an operator
+   * @param longest the nodes among them that have waited longest
    */
   public record Standing(
       long atMillis,
@@ -86,7 +89,7 @@ public final class MarketStatus {
     }
   }
 
-  /** Reads it; four queries, one of which looks at every machine. */
+  /** Reads the status with four queries, one of which looks at every machine. */
   public Future<Standing> read() {
     long now = clock.millis();
     Future<List<NodeStore.Count>> counts = nodes.countStates(now);

@@ -11,20 +11,20 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The market in JSON, as the contract has it. */
+/** Writes the market as JSON, as the contract defines it. */
 public final class MarketText {
   private static final Quote BEFORE_FIRST_TICK = new Quote(null, null, 0, 0, 0, 0);
 
   private MarketText() {}
 
-  /** Every pool's prices and supply. */
+  /** Returns every pool's prices and supply. */
   public static JsonObject feed(List<MarketService.PoolQuote> quotes) {
     JsonArray pools = new JsonArray();
     quotes.forEach(p -> pools.add(pool(p.pool(), p.quote().orElse(BEFORE_FIRST_TICK))));
     return new JsonObject().put("pools", pools);
   }
 
-  /** A pool's demand by price. */
+  /** Returns a pool's demand by price. */
   public static JsonObject depth(MarketService.PoolQuote read) {
     Quote quote = read.quote().orElse(BEFORE_FIRST_TICK);
     JsonArray levels = new JsonArray();
@@ -44,7 +44,7 @@ public final class MarketText {
         .put("next_tick_at", timeOrNull(quote.nextTickAtMillis()));
   }
 
-  /** A pool's past prices. */
+  /** Returns a pool's past prices. */
   public static JsonObject history(String pool, PriceHistory past) {
     JsonArray clearing = new JsonArray();
     for (Double cents : past.clearingCents()) {

@@ -22,26 +22,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The market of one pool: takes the pool's lease, then clears once a tick for as long as it holds
- * it. A tick that fails is logged and the next one starts afresh; nothing it left half-done
- * matters, for every tick decides from what is stored.
+ * Runs the market of one pool: acquires the pool's lease, then clears once a tick while it holds
+ * the lease. A failed tick is logged and the next one starts afresh. A half-finished tick does no
+ * harm, because every tick decides from stored state.
  */
 final class MarketVerticle extends VerticleBase {
   /**
-   * Within this all that a tick goes by is read, by far; where nothing more is heard of a reading
-   * the tick fails. Else the market would stand for as long as its lease is renewed.
+   * Limit for reading the input of a tick, far above its usual time. A tick whose reads do not end
+   * fails; otherwise the market would stop for as long as its lease is renewed.
    */
   private static final long MOST_READING_MINUTES = 5;
 
   private static final Logger LOG = LoggerFactory.getLogger(MarketVerticle.class);
 
-  /** A lease is renewed, or asked for again, this many times within its length. */
+  /** Renewals of a lease, or attempts to acquire it, within its length. */
   private static final int RENEWALS_PER_LEASE = 3;
 
-  /** A renewal that failed is tried again this many times before the next would be due. */
+  /** Retries of a failed renewal before the next renewal is due. */
   private static final int RETRIES = 10;
 
-  /** A tick takes milliseconds; one that waits for a store that is away is not waited for. */
+  /**
+   * The longest wait for the last tick on shutdown. A tick takes milliseconds; a longer one waits
+   * for a store that is away.
+   */
   private static final long LAST_TICK_MILLIS = 5_000;
 
   private final String pool;
@@ -54,20 +57,23 @@ final class MarketVerticle extends VerticleBase {
   private volatile @Nullable Lease lease;
   private volatile @Nullable Fleet fleet;
 
-  /** Those of the last tick, while the lease is held. */
+  /** The nodes of the last tick, while the lease is held. */
   private volatile @Nullable Collection<Node> nodesSeen;
 
   private boolean stopped;
-  private boolean isLooking;
-  private long lookedNanos;
+  private boolean hasComputed;
+  private long computedNanos;
 
-  /** By the monotonic clock; what was last heard of the lease holds for its length from then. */
+  /**
+   * When the last successful acquisition or renewal was sent, by the monotonic clock; the lease
+   * lasts its length from then.
+   */
   private long leaseSince;
 
   private boolean renewalFails;
   private Future<Void> ticking = Future.succeededFuture();
 
-  /** Whether operators changed nodes since the inventory was read; set from any thread. */
+  /** True if operators changed nodes since the inventory was read; set from any thread. */
   private final AtomicBoolean nodesChanged = new AtomicBoolean();
 
   MarketVerticle(
@@ -95,8 +101,7 @@ final class MarketVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     stopped = true;
-    // A tick under way ends first: what it decided is about to be stored, and the store to be
-    // closed.
+    // A running tick ends first, because it must store its decisions before the store closes.
     return ticking
         .timeout(LAST_TICK_MILLIS, TimeUnit.MILLISECONDS)
         .otherwiseEmpty()
@@ -107,7 +112,7 @@ final class MarketVerticle extends VerticleBase {
     Lease held = lease;
     if (held != null) {
       LOG.info(
-          "pool {}: {} gives up lease {}, as it stops", pool, ThisProcess.name(), held.epoch());
+          "pool {}: {} releases lease {} on shutdown", pool, ThisProcess.name(), held.epoch());
     }
     drop();
     return held == null || !env.leases().leasesExpire()
@@ -115,7 +120,7 @@ final class MarketVerticle extends VerticleBase {
         : env.leases().release(held).otherwiseEmpty();
   }
 
-  /** Tries to get the lease; tries again later when somebody else has it. */
+  /** Tries to acquire the lease; tries again later if another process has it. */
   private void seek() {
     if (stopped) {
       return;
@@ -128,7 +133,7 @@ final class MarketVerticle extends VerticleBase {
               Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
               if (got.failed()) {
                 LOG.warn(
-                    "pool {}: the lease could not be asked for: {}", pool, got.cause().toString());
+                    "pool {}: could not acquire the lease: {}", pool, got.cause().toString());
               }
               won.ifPresentOrElse(
                   held -> hold(held, asked),
@@ -143,44 +148,44 @@ final class MarketVerticle extends VerticleBase {
     return Objects.requireNonNull(tickRunner, "not started");
   }
 
-  /** Publishes prices while another process holds the lease: those that it tells. */
+  /** Publishes the prices of the process that holds the lease. */
   private void observe() {
     env.leases()
         .readQuote(pool)
-        .onSuccess(told -> told.ifPresentOrElse(this::show, this::compute))
-        .onFailure(e -> LOG.warn("pool {}: prices could not be read: {}", pool, e.toString()));
+        .onSuccess(quote -> quote.ifPresentOrElse(this::publish, this::compute))
+        .onFailure(e -> LOG.warn("pool {}: could not read prices: {}", pool, e.toString()));
   }
 
-  private void show(Quote told) {
-    // Meanwhile this process may have become the holder and know a newer one.
-    if (lease == null && !env.clusters().findQuote(pool).filter(told::equals).isPresent()) {
-      env.clusters().put(pool, told);
+  private void publish(Quote quote) {
+    // This process may have become the holder and know a newer quote by now.
+    if (lease == null && !env.clusters().findQuote(pool).filter(quote::equals).isPresent()) {
+      env.clusters().put(pool, quote);
     }
   }
 
-  /** Publishes what comes of a tick, as often as one would be: the holder tells nothing yet. */
+  /** Computes and publishes prices once a tick, because the holder has stored no quote yet. */
   private void compute() {
     long nanos = env.nanoTime().getAsLong();
-    // By the monotonic clock: one set back must not keep prices from being shown.
-    if (isLooking && millisSince(lookedNanos) < env.config().tickMillis()) {
+    // The monotonic clock, because a clock set back must not stop the publication of prices.
+    if (hasComputed && millisSince(computedNanos) < env.config().tickMillis()) {
       return;
     }
-    isLooking = true;
-    lookedNanos = nanos;
+    hasComputed = true;
+    computedNanos = nanos;
     tickRunner()
         .observe(now())
         .onFailure(
             e ->
                 LOG.warn(
-                    "pool {}: prices could not be computed without the lease: {}",
+                    "pool {}: could not compute prices without the lease: {}",
                     pool,
                     e.toString()));
   }
 
-  /** What the next tick would bring a cluster, were it as given. Called on any thread. */
+  /** Previews the next tick for a cluster in a changed state. Called on any thread. */
   Future<TickPreview> preview(Cluster changed) {
     Promise<TickPreview> made = Promise.promise();
-    // By way of a future: a fault on the way must still be an answer.
+    // An exception in the call must complete the promise too, so the call starts from a future.
     context.runOnContext(
         go -> Future.succeededFuture(changed).compose(this::previewHere).onComplete(made));
     return made.future();
@@ -196,23 +201,26 @@ final class MarketVerticle extends VerticleBase {
     return Optional.ofNullable(fleet).map(Fleet::health);
   }
 
-  /** How many machines answered when last tried; empty without the lease. Called on any thread. */
+  /**
+   * Returns how many machines answered the last probe; empty without the lease. Called on any
+   * thread.
+   */
   Optional<Reachability.Counts> reach() {
     return Optional.ofNullable(fleet).map(Fleet::reach);
   }
 
-  /** The epoch of the lease; empty without it. On any thread. */
+  /** Returns the epoch of the lease; empty without the lease. Called on any thread. */
   OptionalLong epoch() {
     Lease held = lease;
     return held == null ? OptionalLong.empty() : OptionalLong.of(held.epoch());
   }
 
-  /** The nodes as the last tick saw them; empty without the lease. On any thread. */
+  /** Returns the nodes that the last tick read; empty without the lease. Called on any thread. */
   Optional<Collection<Node>> nodesSeen() {
     return Optional.ofNullable(nodesSeen);
   }
 
-  /** Has the nodes read anew before the next tick. */
+  /** Makes the next tick read the nodes again. */
   void nodesChanged() {
     nodesChanged.set(true);
     TickRunner runner = tickRunner;
@@ -222,7 +230,7 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /**
-   * @param asked when it was asked for, by the monotonic clock
+   * @param asked when the lease was requested, by the monotonic clock
    */
   private void hold(Lease won, long asked) {
     if (stopped) {
@@ -231,7 +239,7 @@ final class MarketVerticle extends VerticleBase {
     lease = won;
     leaseSince = asked;
     LOG.info(
-        "pool {}: {} runs the market from now on, by lease {}",
+        "pool {}: {} acquired lease {} and runs the market",
         pool,
         ThisProcess.name(),
         won.epoch());
@@ -255,7 +263,8 @@ final class MarketVerticle extends VerticleBase {
     long asked = env.nanoTime().getAsLong();
     env.leases()
         .renew(held, env.config().leaseMillis(), env.clusters().findQuote(pool))
-        // An answer that does not come is none. After a pause of the whole process, once more.
+        // A missing answer counts as a failure. After a pause of the whole process, one more
+        // attempt runs.
         .timeout(Math.max(leftMillis, retryMillis()), TimeUnit.MILLISECONDS)
         .onSuccess(
             renewed -> {
@@ -267,8 +276,9 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /**
-   * The store may be away while the lease stands: nobody else can have it before it expires. It is
-   * given up when somebody has it, or when nothing was heard of it for its whole length.
+   * Retries a failed renewal. The store may be away while the lease lasts, because no other process
+   * can acquire it before it expires. The lease is given up if another process has it, or if no
+   * renewal succeeded for its whole length.
    */
   private void renewalFailed(Lease held, Throwable cause) {
     long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
@@ -279,7 +289,7 @@ final class MarketVerticle extends VerticleBase {
     if (!renewalFails && held.equals(lease)) {
       renewalFails = true;
       LOG.warn(
-          "pool {}: the lease could not be renewed; trying for another {} ms: {}",
+          "pool {}: could not renew the lease; retrying for another {} ms: {}",
           pool,
           leftMillis,
           cause.toString());
@@ -317,7 +327,7 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /**
-   * @param dueNanos when it should have begun, by the monotonic clock
+   * @param dueNanos when the tick was due, by the monotonic clock
    */
   private void tick(Lease held, Fleet machines, Settlement settlement, long dueNanos) {
     if (stopped || !held.equals(lease)) {
@@ -327,10 +337,10 @@ final class MarketVerticle extends VerticleBase {
     long begun = env.nanoTime().getAsLong();
     Lapses lapses = new Lapses(vertx, env, held);
     ticking =
-        // On this context, on which its time is up as well.
+        // On this context, where the time-out fires too.
         ((ContextInternal) context)
             .<Void>succeededFuture()
-            .compose(go -> followNodes(machines))
+            .compose(go -> rereadNodes(machines))
             .compose(read -> lapses.atEnd())
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
@@ -338,15 +348,15 @@ final class MarketVerticle extends VerticleBase {
             .compose(allowance -> clear(machines, settlement, allowance));
     ticking.onComplete(
         done -> {
-          signals.ticked(
+          signals.recordTick(
               pool, env.nanoTime().getAsLong() - begun, Math.max(0, begun - dueNanos), done);
           if (done.failed() && done.cause() instanceof Lease.LeaseLostException) {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {
-              // Whether the nodes were read is not known.
+              // The tick may have failed before it read the nodes.
               nodesChanged.set(true);
-              LOG.warn("pool {}: a tick failed", pool, done.cause());
+              LOG.warn("pool {}: tick failed", pool, done.cause());
             }
             // A clock set back must not make the next tick late.
             long tickMillis = env.config().tickMillis();
@@ -358,8 +368,9 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /**
-   * Reads all bids at this moment, the gate, decides and carries out. Later writes count at the
-   * next tick. Slow reads are done before the gate, so the prices are stored within moments of it.
+   * Reads all bids at this moment, the gate, decides and carries the decisions out. Later writes
+   * count at the next tick. Slow reads come before the gate, so the prices are stored within
+   * moments of it.
    */
   private Future<Void> clear(Fleet machines, Settlement settlement, Allowance allowance) {
     long gate = now();
@@ -374,8 +385,11 @@ final class MarketVerticle extends VerticleBase {
     return nodes;
   }
 
-  /** Reads the nodes anew if they changed; a reading that fails or falls short is done again. */
-  private Future<Void> followNodes(Fleet machines) {
+  /**
+   * Reads the nodes again if they changed. A failed or incomplete reading is repeated at the next
+   * tick.
+   */
+  private Future<Void> rereadNodes(Fleet machines) {
     if (!nodesChanged.getAndSet(false)) {
       return Future.succeededFuture();
     }

@@ -6,24 +6,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A machine as the market sees it.
+ * A machine and its state in the market.
  *
  * @param machine the machine itself
- * @param cordoned an operator keeps it out of the market
- * @param failures provisionings that failed in a row
- * @param usableAfterMillis until when it is left alone after a failure
- * @param quarantinedAtMillis since when it waits for an operator, null when it does not
- * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits; then
- *     cleaning it ends the wait too
- * @param failure the reason, for operators, why it was last not prepared, not cleaned or found
+ * @param cordoned true if an operator keeps it out of the market
+ * @param failures consecutive failed provisionings, at least 0
+ * @param usableAfterMillis the end of its backoff after a failure
+ * @param quarantinedAtMillis since when it is quarantined; null if it is not
+ * @param uncleanAfter the allocation after which it could not be cleaned, if that caused the
+ *     quarantine, which then ends when the machine is cleaned; null otherwise
+ * @param failure the latest reason, for operators, why it was not prepared, not cleaned or found
  *     faulty; null after a success
- * @param retries how often operators had its work taken up again
- * @param generation how often an operator said that the machine is another than it was
+ * @param retries how often operators restarted its work, at least 0
+ * @param generation a counter, at least 0, that grows when earlier facts about the machine no
+ *     longer hold, as after a new host key or image
  * @param reimage the new image that it needs before it is granted again; null for none
- * @param lostGrants the grants for which it was left as it is, see {@link Reassignment}; null for
- *     none
- * @param silentSinceMillis since when it has not answered, or has answered probes without saying
- *     what it holds; null if it answered when it was last tried
+ * @param lostGrants the lost grants for which it was left unchanged, see {@link Reassignment}; null
+ *     for none
+ * @param silentSinceMillis since when it has not answered, or has answered probes without reporting
+ *     its allocation; null if it answered the last attempt
  */
 public record Node(
     Machine machine,
@@ -39,12 +40,14 @@ public record Node(
     @Nullable LostGrants lostGrants,
     @Nullable Long silentSinceMillis) {
 
-  /** Back-off doubles from this: 1, 2, 4 minutes; the failure after those quarantines. */
+  /**
+   * The first backoff. It doubles: 1, 2, 4 minutes; the failure after those quarantines the node.
+   */
   private static final long FIRST_BACKOFF_MILLIS = 60_000;
 
   private static final int BACKOFFS = 3;
 
-  /** No back-off lasts as long. */
+  /** Longer than any backoff, in milliseconds. */
   private static final long AHEAD_MILLIS = 3_600_000;
 
   public Node {
@@ -55,7 +58,7 @@ public record Node(
     }
   }
 
-  /** A machine that answers, as it was from the first. */
+  /** Creates a node that answers and has no history. */
   public Node(
       Machine machine,
       boolean cordoned,
@@ -81,17 +84,17 @@ public record Node(
     return machine.nodeId();
   }
 
-  /** Whether what was known of the machine of the other is true of this one's. */
+  /** Returns true if facts about the other node's machine hold for this node's machine. */
   boolean isSameMachineAs(@Nullable Node other) {
     return other != null && machine.equals(other.machine) && generation == other.generation;
   }
 
-  /** True if it did not answer when it was last tried. */
+  /** Returns true if it did not answer the last attempt. */
   boolean isUnreachable() {
     return silentSinceMillis != null;
   }
 
-  /** Whether it can be granted, unless it is held. */
+  /** Returns true if it can be granted unless it is held. */
   boolean isUsable(long nowMillis) {
     return !isUnreachable() && isUsableOnceItAnswers(nowMillis);
   }
@@ -100,7 +103,9 @@ public record Node(
     return !cordoned && quarantinedAtMillis == null && reimage == null && !isLeftAlone(nowMillis);
   }
 
-  /** True if it cannot be granted only because it has not answered for at least this long. */
+  /**
+   * Returns true if its silence for at least this long is the only reason why it cannot be granted.
+   */
   boolean isSilentFor(long millis, long nowMillis) {
     return silentSinceMillis != null
         && nowMillis - silentSinceMillis >= millis
@@ -108,18 +113,21 @@ public record Node(
   }
 
   /**
-   * Whether it backs off. Further ahead than any back-off lasts, a clock that was ahead wrote it.
+   * Returns true if it backs off. An end further ahead than any backoff lasts comes from a clock
+   * that was ahead and is ignored.
    */
   boolean isLeftAlone(long nowMillis) {
     return usableAfterMillis > nowMillis && usableAfterMillis <= longestBackOffEnd(nowMillis);
   }
 
-  /** When a back-off that is believed now is over at the latest. */
+  /** Returns the latest end of a backoff that is not ignored at this time. */
   static long longestBackOffEnd(long nowMillis) {
     return nowMillis + AHEAD_MILLIS;
   }
 
-  /** Why it is quarantined, in words for operators; null when it is not. */
+  /**
+   * Returns the reason for the quarantine, in words for operators; null if it is not quarantined.
+   */
   @Nullable String quarantineReason() {
     if (quarantinedAtMillis == null) {
       return null;
@@ -162,7 +170,7 @@ public record Node(
         silentSinceMillis);
   }
 
-  /** Returns the node with this reimage in the place of any other. */
+  /** Returns the node with this reimage instead of any other. */
   Node needing(Reimage next) {
     return copy(
         machine,
@@ -176,7 +184,7 @@ public record Node(
         silentSinceMillis);
   }
 
-  /** Returns the node left as it is for an allocation that the store does not know. */
+  /** Returns the node with a lost grant added, for an allocation that the store does not know. */
   Node leftFor(String allocationId) {
     if (lostGrants == null) {
       return with(new LostGrants(List.of(allocationId), retries));
@@ -203,21 +211,21 @@ public record Node(
   }
 
   /**
-   * Returns the allocation for which it waits for an operator's retry, the last if there are
-   * several; null for none.
+   * Returns the unknown allocation for which it waits for an operator's retry, the latest if there
+   * are several; null for none.
    */
   @Nullable String unknownMark() {
     return lostGrants == null || mayBeWiped() ? null : lostGrants.latest();
   }
 
-  /** True if an operator has retried it since the last lost grant was found. */
+  /** Returns true if an operator has retried it since the last lost grant was found. */
   boolean mayBeWiped() {
     return lostGrants != null && lostGrants.retry() < retries;
   }
 
   /**
-   * True if an operator allowed to wipe it of an unknown allocation: by a retry since it was left,
-   * or, as a reimage that is under way shows, by one before that.
+   * Returns true if an operator allowed the market to wipe it of an unknown allocation: by a retry
+   * since it was left, or by an earlier retry, which a reimage in progress proves.
    */
   boolean mayBeWipedOf(String allocationId) {
     return (reimage != null && !reimage.hasFailed() && reimage.allocationId().equals(allocationId))
@@ -225,8 +233,8 @@ public record Node(
   }
 
   /**
-   * Returns the node with its new image: known by another host key, and not quarantined any more if
-   * it waited for that. Another generation, because what was noted of it before is over.
+   * Returns the node with its new image: it has another host key, and a quarantine that waited for
+   * the image ends. The generation grows, because earlier facts about the machine no longer hold.
    */
   Node reimaged(Machine fresh) {
     Node clean = reimage == null ? this : cleaned(reimage.allocationId());
@@ -245,14 +253,17 @@ public record Node(
         null);
   }
 
-  /** Quarantined at once because another try finds the same; an older quarantine stays. */
+  /**
+   * Returns the node quarantined at once, because another attempt would fail the same way. An older
+   * quarantine stays.
+   */
   Node unfit(long nowMillis, @Nullable String why) {
     return quarantinedAtMillis != null ? this : with(0, usableAfterMillis, nowMillis, null, why);
   }
 
   /**
-   * Quarantined because it cannot be cleaned, and not reimaged any further before an operator's
-   * retry; one that is quarantined already stays as it is.
+   * Returns the node quarantined because it cannot be cleaned; its reimage stops until an operator
+   * retries it. An existing quarantine stays.
    */
   Node unclean(String allocationId, long nowMillis, @Nullable String why) {
     Node stopped =
@@ -262,25 +273,28 @@ public record Node(
     if (quarantinedAtMillis == null) {
       return stopped.with(failures, usableAfterMillis, nowMillis, allocationId, why);
     }
-    // Another try may have failed for another reason.
+    // Another attempt may have failed for another reason.
     return allocationId.equals(uncleanAfter)
         ? stopped.with(failures, usableAfterMillis, quarantinedAtMillis, allocationId, why)
         : stopped;
   }
 
-  /** Cleaned after an allocation: a quarantine that this caused is over, and no other. */
+  /**
+   * Returns the node cleaned after an allocation. Only a quarantine that this allocation caused
+   * ends.
+   */
   Node cleaned(String allocationId) {
     return allocationId.equals(uncleanAfter)
         ? with(failures, usableAfterMillis, null, null, null)
         : this;
   }
 
-  /** Prepared for an allocation, so no lost grant is on it. */
+  /** Returns the node prepared for an allocation: without failures and lost grants. */
   Node healthy() {
     return with(0, 0, quarantinedAtMillis, uncleanAfter, null).withoutLostGrants();
   }
 
-  /** The same as its machine was last found. */
+  /** Returns the node with the silence of its machine. */
   Node found(@Nullable Long silentSince) {
     return Objects.equals(silentSince, silentSinceMillis)
         ? this
@@ -314,7 +328,7 @@ public record Node(
         silentSinceMillis);
   }
 
-  /** Only operators change the other components, in the row. */
+  /** Operators alone change the other components, in the row. */
   private Node copy(
       Machine on,
       int failed,

@@ -31,24 +31,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What operators do to machines. A pool's market notices before its next tick.
+ * Carries out operators' requests about machines. A pool's market applies a change before its next
+ * tick.
  *
- * <p>What is at another site than the operator's own is refused with {@code forbidden}. A pool's
- * site never changes. A node is in another pool once it was retired and added there: so it is the
- * node that a change read whose site is asked about, and the change is of that node in that pool.
+ * <p>Requests for nodes at another site than the operator's own fail with {@code forbidden}. A
+ * pool's site never changes, but a retired node can be added to another pool. So the service checks
+ * the site of the node that a change read, and changes that node only in that pool.
  */
 public final class NodeService {
   private static final Logger LOG = LoggerFactory.getLogger(NodeService.class);
 
   private static final String SIMULATED = "simulated";
 
-  /** Addresses looked at in one query when one is made up. */
+  /** Addresses checked in one query when the service chooses one. */
   private static final int ADDRESS_WINDOW = 256;
 
-  /** How often another address is made up because somebody else took it first. */
+  /** Attempts to choose an address before the request fails because others took it first. */
   private static final int ADDRESS_TRIES = 4;
 
-  /** Handovers in one answer: the machine's last months. */
+  /** Handovers in one answer, which cover a machine's last months. */
   private static final int HANDOVERS = 100;
 
   private final NodeStore nodes;
@@ -64,9 +65,9 @@ public final class NodeService {
   }
 
   /**
-   * One page of a pool's nodes, by id. Refused with {@code not-found}.
+   * Returns one page of a pool's nodes, by id. Fails with {@code not-found}.
    *
-   * @param retired the retired ones, in the place of all others
+   * @param retired true for the retired nodes, false for all others
    */
   public Future<Page<NodeView>> listNodes(
       Operator operator, String pool, String after, boolean retired, int limit) {
@@ -77,8 +78,8 @@ public final class NodeService {
   }
 
   /**
-   * One page of the nodes of all pools that are looked for, by id; those of its site to who has
-   * one.
+   * Returns one page of the matching nodes of all pools, by id. An operator of one site sees the
+   * nodes of that site.
    */
   public Future<Page<NodeView>> findNodes(
       Operator operator, NodeStore.Sought sought, String after, int limit) {
@@ -92,12 +93,12 @@ public final class NodeService {
         .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
-  /** One node. Refused with {@code not-found}. */
+  /** Returns one node. Fails with {@code not-found}. */
   public Future<NodeView> readNode(Operator operator, String nodeId) {
     return get(operator, nodeId).map(this::view);
   }
 
-  /** One node as it is stored. Refused with {@code not-found}. */
+  /** Returns one stored node. Fails with {@code not-found}. */
   Future<NodeStore.StoredNode> get(Operator operator, String nodeId) {
     return nodes
         .get(nodeId)
@@ -122,8 +123,8 @@ public final class NodeService {
    * A machine to add.
    *
    * @param nodeId its name among operators
-   * @param publicIp where tenants reach it; empty to have one made up for a simulated machine
-   * @param sshPort where its ssh server listens; empty for the pool's
+   * @param publicIp the address for tenants; empty to choose one for a simulated machine
+   * @param sshPort the port of its ssh server; empty for the pool's
    * @param hostKey its ssh host key as a public key line; empty for a simulated machine
    */
   public record Added(
@@ -133,15 +134,15 @@ public final class NodeService {
       Optional<String> hostKey) {}
 
   /**
-   * Adds a machine to a pool; it can be granted from the next tick on, or as soon as it is cleaned
-   * when it still carries the mark of an allocation.
+   * Adds a machine to a pool. It can be granted from the next tick on, or after it is cleaned if it
+   * still has the mark of an allocation.
    *
-   * <p>Refused with {@code not-found} for a pool that does not exist, with {@code bad-request} for
-   * a host key or an address that is missing, out of place or malformed, with {@code conflict} when
-   * the id or the address is another node's, in whatever pool, that is not retired. An operator of
-   * one site does not take over the id of what was retired at another.
+   * <p>Fails with {@code not-found} for a pool that does not exist, with {@code bad-request} for a
+   * host key or an address that is missing, not expected or malformed, and with {@code conflict} if
+   * another node that is not retired, in any pool, has the id or the address. An operator of one
+   * site cannot reuse the id of a node retired at another.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    */
   public Future<NodeView> addNode(Operator operator, String poolName, Added added) {
     Pool pool = requirePool(operator, poolName);
@@ -163,7 +164,7 @@ public final class NodeService {
         .compose(created -> changed(operator, poolName, added.nodeId()));
   }
 
-  /** Refuses an id that is, or was before it retired, that of a node at another site. */
+  /** Rejects an id that a node at another site has, or had before it was retired. */
   private Future<Void> requireOwnId(Operator operator, String nodeId) {
     if (operator.site() == null) {
       return Future.succeededFuture();
@@ -195,7 +196,7 @@ public final class NodeService {
                                 : refuse(e, nodeId, ip)));
   }
 
-  /** Stores a new node, in the place of a retired one should that be what has the id. */
+  /** Stores a new node, or replaces a retired node of the same id. */
   private Future<Void> create(Operator operator, String pool, Machine machine) {
     String ip = machine.publicIp();
     AuditRow row =
@@ -215,7 +216,10 @@ public final class NodeService {
                     : Future.failedFuture(e));
   }
 
-  /** Of two at once the index refuses one, which the engines tell each its way. */
+  /**
+   * Maps a violated index of two concurrent requests, which each database engine reports
+   * differently.
+   */
   private Future<Void> explain(Throwable e, String ip) {
     return e instanceof NodeStore.NodeTakenException
         ? Future.failedFuture(e)
@@ -224,7 +228,7 @@ public final class NodeService {
             .compose(at -> at.isPresent() ? refuseAddress(ip) : Future.failedFuture(e));
   }
 
-  /** Tells which is taken, the id or the address. */
+  /** Fails with the error that names the taken id or address. */
   private Future<Void> refuse(Throwable e, String nodeId, String ip) {
     return e instanceof NodeStore.NodeTakenException
         ? requireFreeId(nodeId).compose(free -> refuseAddress(ip))
@@ -262,12 +266,12 @@ public final class NodeService {
   }
 
   /**
-   * The first free address of simulated machines from this index on, round the end of their
-   * network. As many machines as there are usually have the addresses from the start, so that the
-   * first look finds one.
+   * Finds the first free simulated address from an index on, and wraps around at the end of the
+   * network. The existing machines usually have the first addresses, so a search from their number
+   * on usually ends at the first query.
    */
-  private Future<String> findFreeAddress(int from, int looked) {
-    if (looked >= SimulatedNodes.ADDRESSES) {
+  private Future<String> findFreeAddress(int from, int checked) {
+    if (checked >= SimulatedNodes.ADDRESSES) {
       return Future.failedFuture(
           ApiException.of(ErrorCode.CONFLICT, "every address of simulated machines is taken")
               .with("reason", "limit"));
@@ -289,7 +293,7 @@ public final class NodeService {
                       () ->
                           findFreeAddress(
                               (from + ADDRESS_WINDOW) % SimulatedNodes.ADDRESSES,
-                              looked + ADDRESS_WINDOW));
+                              checked + ADDRESS_WINDOW));
             });
   }
 
@@ -321,9 +325,9 @@ public final class NodeService {
   }
 
   /**
-   * Keeps a node out of the market, or lets it in again. What holds it goes on holding it.
+   * Cordons a node, or ends its cordon. An allocation that holds the node keeps it.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    */
   public Future<NodeView> cordonNode(Operator operator, String nodeId, boolean cordoned) {
     AuditRow row = audit(operator.actor(), "node_update", nodeId, "cordoned=" + cordoned);
@@ -331,9 +335,9 @@ public final class NodeService {
   }
 
   /**
-   * Ends a node's quarantine or back-off and forgets its failures.
+   * Ends a node's quarantine or backoff and resets its failures.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    */
   public Future<NodeView> releaseNode(Operator operator, String nodeId) {
     return change(
@@ -344,17 +348,16 @@ public final class NodeService {
                     node.pool(),
                     nodeId,
                     audit(operator.actor(), "node_release", nodeId, "failures=" + node.failures())))
-        .onSuccess(
-            released -> LOG.info("node {} is released from quarantine and back-off", nodeId));
+        .onSuccess(released -> LOG.info("node {} released from quarantine and backoff", nodeId));
   }
 
   /**
-   * Lets the process that runs the pool's market retry at once what waits on a machine (cleaning
-   * it, preparing it) and forgets its back-off. A machine that waits because the store does not
-   * know the allocation it is prepared for is wiped. A quarantine stays until the machine is clean
-   * or released.
+   * Makes the process that runs the pool's market retry the waiting work on a machine (cleaning or
+   * preparing it) at once, and ends its backoff. A machine that waits because the store does not
+   * know the allocation it is marked for is wiped. A quarantine stays until the machine is clean or
+   * released.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    */
   public Future<NodeView> retryNode(Operator operator, String nodeId) {
     return change(
@@ -368,10 +371,11 @@ public final class NodeService {
   }
 
   /**
-   * Pins another host key for a machine. The machine is asked again what it holds, and prepared
-   * again for its holder if that is gone. Nothing changes when it has this key already.
+   * Pins another host key for a machine. The market asks the machine again which allocation it
+   * holds, and prepares it again for its holder if it lost the mark. Nothing changes if the machine
+   * already has this key.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    * @param line the key as ssh-keyscan prints it, without the address
    */
   public Future<NodeView> replaceHostKey(Operator operator, String nodeId, String line) {
@@ -390,7 +394,7 @@ public final class NodeService {
         });
   }
 
-  /** Returns the latest handovers of a node, newest first. Refused with {@code not-found}. */
+  /** Returns the latest handovers of a node, newest first. Fails with {@code not-found}. */
   public Future<List<JsonObject>> listHandovers(Operator operator, String nodeId) {
     return get(operator, nodeId)
         .compose(stored -> nodes.listHandovers(nodeId, "", HANDOVERS))
@@ -398,9 +402,9 @@ public final class NodeService {
   }
 
   /**
-   * Compares what root owns on a machine with what was accepted, and accepts it if a digest is
-   * given. Refused with {@code conflict} if the machine cannot be asked, or changed since it had
-   * the digest.
+   * Compares the files of root on a machine with the accepted baseline, and accepts the new state
+   * if a digest is given. Fails with {@code conflict} if the machine cannot be asked, or has
+   * another digest now.
    */
   public Future<JsonObject> rebaselineNode(
       Operator operator, String nodeId, Optional<String> digest) {
@@ -414,7 +418,10 @@ public final class NodeService {
                   market
                       .provider(requirePool(node.pool()))
                       .orElseThrow(
-                          () -> conflict("unreachable", "this process reaches no such machines"));
+                          () ->
+                              conflict(
+                                  "unreachable",
+                                  "this process has no provider for the machines of this pool"));
               return provider
                   .reviewBaseline(node.machine())
                   .compose(
@@ -494,8 +501,8 @@ public final class NodeService {
   }
 
   /**
-   * Tells the market that a change is stored, and what the node is now. That it cannot be read must
-   * not read as if nothing had been stored.
+   * Notifies the market of a stored change, and returns the changed node. If the node cannot be
+   * read, the error says that the change is stored.
    */
   Future<NodeView> changed(Operator operator, String pool, String nodeId) {
     market.nodesChanged(pool);

@@ -26,10 +26,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of nodes. What operators change of one is committed together with the row that records it.
+ * Stores nodes. A change by an operator is committed together with the audit row that records it.
  */
 public final class NodeStore {
-  /** What other processes are told when operators change nodes; the key is the pool. */
+  /**
+   * The kind of the change that notifies other processes of operators' changes to nodes; its key is
+   * the pool.
+   */
   public static final String CHANGED = "nodes";
 
   private static final Columns<StoredNode> NODE =
@@ -99,7 +102,10 @@ public final class NodeStore {
   private static final String STORED_NODES =
       NODES + ", a.cluster, a.state, a.allocation_id FROM node n" + HELD_BY;
 
-  /** What {@link NodeView#state} says of a row; takes the present time twice, the second by far. */
+  /**
+   * The state of a row as {@link NodeView#state} computes it. Takes two parameters: the current
+   * time, and the latest end of a backoff.
+   */
   private static final String STATE =
       """
       CASE WHEN n.retired_at IS NOT NULL THEN 'RETIRED' WHEN a.state = 'RECLAIMING'
@@ -115,9 +121,9 @@ public final class NodeStore {
       NODES + " FROM node n WHERE n.pool = ? AND n.retired_at IS NULL ORDER BY n.node_id";
 
   /**
-   * The reason stands in the text, for an index holds these rows alone. A cross join, because
-   * SQLite carries it out in the order written: from the few swapped away lately to their clusters,
-   * and not through all that clusters ever gave back.
+   * The reason is a literal, because a partial index holds only these rows. The cross join makes
+   * SQLite join in the order written: from the few nodes swapped away lately to their clusters, and
+   * not through all reclaimed allocations.
    */
   static final String SWAPPED_AWAY =
       """
@@ -126,7 +132,7 @@ public final class NodeStore {
       AND c.pool = ? GROUP BY a.node_id, c.org_id ORDER BY 3\
       """;
 
-  /** As above, by the index on when allocations were reclaimed. */
+  /** Like {@link #SWAPPED_AWAY}, by the index on the time of the reclaim. */
   static final String GIVEN_BACK =
       """
       SELECT c.org_id, MAX(a.reclaim_at) AS at FROM allocation a CROSS JOIN cluster c
@@ -141,12 +147,15 @@ public final class NodeStore {
       "reimage_of = NULL, reimage_retry = NULL, reimage_until = NULL, reimage_key = NULL,"
           + " lost_grant = NULL, lost_grant_retry = NULL";
 
-  /** An operator made another machine of it, which needs no image after what held it before. */
+  /**
+   * Assignments for a node whose machine an operator replaced or cleaned; it needs no image after
+   * earlier allocations.
+   */
   private static final String ANOTHER = "generation = generation + 1, " + NO_REIMAGE;
 
   /**
-   * A node was retired, replaced, granted or given back since it was read, so that nothing of the
-   * commit was written.
+   * A node was retired, replaced, granted or given back since it was read, so the commit wrote
+   * nothing.
    */
   static final class NodeMovedException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -156,7 +165,7 @@ public final class NodeStore {
     }
   }
 
-  /** The id or the address of a new node is another node's, so that nothing was written. */
+  /** Another node has the id or the address of a new node, so the commit wrote nothing. */
   static final class NodeTakenException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -172,13 +181,13 @@ public final class NodeStore {
   }
 
   /**
-   * A node as it is stored.
+   * A stored node.
    *
-   * @param retiredAtMillis when it was retired; null while it is not
-   * @param lastSeenMillis when it last answered; null when it never did
-   * @param lastError why it did not when it was last tried; null when it did
-   * @param examined its hardware; null if it was never examined
-   * @param holder the cluster that holds it or is giving it back; null when none is
+   * @param retiredAtMillis when it was retired; null if it was not
+   * @param lastSeenMillis when it last answered; null if it never did
+   * @param lastError why it did not answer the last attempt; null if it did
+   * @param examined the result of its last examination; null if it was never examined
+   * @param holder the cluster that holds it or gives it back; null for none
    */
   record StoredNode(
       Node node,
@@ -190,7 +199,7 @@ public final class NodeStore {
       Reachability.@Nullable Examined examined,
       @Nullable Holder holder) {
 
-    /** A machine that was just added. */
+    /** Creates the stored node of a new machine. */
     static StoredNode added(String pool, Machine machine, long nowMillis) {
       return new StoredNode(
           new Node(machine, false, 0, 0, null), pool, nowMillis, null, null, null, null, null);
@@ -201,15 +210,15 @@ public final class NodeStore {
     }
   }
 
-  /** Who has a node, by which allocation, and how. */
+  /** The cluster and the allocation that hold a node, with the allocation's state. */
   record Holder(String cluster, Allocation.State state, String allocationId) {}
 
-  /** Every node of a pool that is not retired, by id. */
+  /** Lists the nodes of a pool that are not retired, by id. */
   Future<List<Node>> list(String pool) {
     return database.read(OF_POOL, List.of(pool), NodeStore::node);
   }
 
-  /** A page of a pool's nodes, by id, after this one: the retired ones, or all others. */
+  /** Lists a page of a pool's nodes, by id, after an id: the retired nodes, or all others. */
   Future<List<StoredNode>> list(String pool, String after, boolean retired, int limit) {
     return database.read(
         "%s WHERE n.pool = ? AND n.node_id > ? AND n.retired_at IS %s ORDER BY n.node_id LIMIT ?"
@@ -219,23 +228,23 @@ public final class NodeStore {
   }
 
   /**
-   * What is looked for among the nodes of all pools.
+   * A filter of the nodes of all pools.
    *
-   * @param pool of this pool
-   * @param site of pools at this site
-   * @param state what becomes of them; empty for all that are not retired. Quarantined are all that
-   *     wait for an operator, those that are being reclaimed for ever among them.
+   * @param pool the nodes of this pool
+   * @param site the nodes of pools at this site
+   * @param state the nodes in this state; empty for all that are not retired. QUARANTINED matches
+   *     all nodes that wait for an operator, including those that are still being reclaimed.
    */
   public record Sought(
       Optional<String> pool, Optional<String> site, Optional<NodeView.State> state) {
 
-    /** The same at one site alone; null for at any. */
+    /** Returns the same filter for one site; null for any site. */
     Sought at(@Nullable String only) {
       return only == null ? this : new Sought(pool, Optional.of(only), state);
     }
   }
 
-  /** A page of the nodes of all pools that are looked for, by id, after this one. */
+  /** Lists a page of the matching nodes of all pools, by id, after an id. */
   Future<List<StoredNode>> find(Sought sought, String after, int limit, long nowMillis) {
     StringBuilder where = new StringBuilder(" WHERE n.node_id > ?");
     List<Object> parameters = new ArrayList<>(List.of(after));
@@ -268,10 +277,10 @@ public final class NodeStore {
         STORED_NODES + where + " ORDER BY n.node_id LIMIT ?", parameters, NodeStore::storedNode);
   }
 
-  /** So many nodes of a pool are in one state. */
+  /** The number of nodes of a pool in one state. */
   public record Count(String pool, NodeView.State state, long nodes) {}
 
-  /** How many nodes of each pool are in each state, the retired ones left out. */
+  /** Counts the nodes of each pool in each state, without retired nodes. */
   Future<List<Count>> countStates(long nowMillis) {
     return database.read(
         """
@@ -287,7 +296,7 @@ public final class NodeStore {
                 row.integer("nodes")));
   }
 
-  /** How many nodes wait for an operator. */
+  /** Counts the nodes that wait for an operator. */
   Future<Long> countQuarantined() {
     return database.readOne(
         """
@@ -298,7 +307,7 @@ public final class NodeStore {
         row -> row.integer("nodes"));
   }
 
-  /** So many of them, those that have waited longest first. */
+  /** Lists quarantined nodes, those that have waited longest first. */
   Future<List<StoredNode>> listQuarantined(int limit) {
     return database.read(
         STORED_NODES
@@ -310,7 +319,7 @@ public final class NodeStore {
         NodeStore::storedNode);
   }
 
-  /** One node. Fails with {@code not-found} when there is none. */
+  /** Returns one node. Fails with {@code not-found}. */
   Future<StoredNode> get(String nodeId) {
     return find(nodeId)
         .map(found -> found.orElseThrow(() -> ApiException.notFound("node", nodeId)));
@@ -321,7 +330,7 @@ public final class NodeStore {
         STORED_NODES + " WHERE n.node_id = ?", List.of(nodeId), NodeStore::storedNode);
   }
 
-  /** The node at an address. */
+  /** Finds the id of the node at an address. */
   Future<Optional<String>> findAt(String publicIp) {
     return database.readFirst(
         "SELECT node_id FROM node WHERE public_ip = ?",
@@ -329,7 +338,7 @@ public final class NodeStore {
         row -> row.text("node_id"));
   }
 
-  /** The machines a cluster holds, by address. */
+  /** Lists the machines that a cluster holds, by address. */
   Future<List<Machine>> listHeld(String cluster) {
     return database.read(
         """
@@ -346,7 +355,7 @@ public final class NodeStore {
                 row.textOrNull("host_key")));
   }
 
-  /** How many nodes there are in pools of a provider. */
+  /** Counts the nodes in pools of a provider. */
   Future<Integer> count(String provider) {
     return database.readOne(
         """
@@ -357,7 +366,7 @@ public final class NodeStore {
         row -> row.smallInteger("nodes"));
   }
 
-  /** Which of these addresses nodes have. */
+  /** Lists the given addresses that nodes have. */
   Future<List<String>> listTaken(List<String> addresses) {
     return database.read(
         "SELECT public_ip FROM node WHERE public_ip IN (%s)"
@@ -368,13 +377,13 @@ public final class NodeStore {
 
   /** An allocation's claim to a node. */
   enum Claim {
-    /** The node is the allocation's, whatever its state. */
+    /** The allocation has the node, in any state. */
     HELD,
-    /** The allocation is gone, or lives on another node. It never has this one again. */
+    /** The allocation has ended, or is on another node. It never has this one again. */
     ENDED,
     /**
-     * No allocation of this id was ever stored here. One that was stored before a machine was
-     * marked for it is lost when the database is set back, as by a fail-over to a standby that
+     * The store has no allocation of this id. An allocation is stored before a machine is marked
+     * for it, so the database lost it when it was set back, as by a fail-over to a standby that
      * lagged.
      */
     UNKNOWN
@@ -393,10 +402,10 @@ public final class NodeStore {
         .map(found -> found.orElse(Claim.UNKNOWN));
   }
 
-  /** A node an organization swapped away, and when. */
+  /** A node that an organization swapped away, and the time. */
   record SwappedAway(String nodeId, String orgId, long atMillis) {}
 
-  /** The latest last. */
+  /** Lists the nodes that organizations swapped away, the latest last. */
   Future<List<SwappedAway>> listSwappedAway(String pool, long sinceMillis) {
     return database.read(
         SWAPPED_AWAY,
@@ -404,7 +413,7 @@ public final class NodeStore {
         row -> new SwappedAway(row.text("node_id"), row.text("org_id"), row.integer("at")));
   }
 
-  /** Returns when organizations last gave back an active node since then. */
+  /** Returns the time of each organization's last return of an active node, since a time. */
   Future<Map<String, Long>> listGivenBack(String pool, long sinceMillis) {
     return database
         .read(
@@ -416,7 +425,10 @@ public final class NodeStore {
                 rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
-  /** A new node's row. The commit fails when its id or its address is another node's. */
+  /**
+   * Returns the insert of a new node. The commit fails with {@link NodeTakenException} if another
+   * node has the id or the address.
+   */
   public static Statement insert(String pool, Machine machine, long nowMillis) {
     return NODE.insert(StoredNode.added(pool, machine, nowMillis), "ON CONFLICT DO NOTHING")
         .orElse(NodeTakenException::new);
@@ -428,10 +440,10 @@ public final class NodeStore {
   }
 
   /**
-   * Stores a new node in the place of a retired one of its id. Fails with {@link
-   * NodeTakenException} when that is not retired, or the address is another node's.
+   * Replaces a retired node with a new one of the same id. Fails with {@link NodeTakenException} if
+   * the node is not retired or another node has the address.
    *
-   * @param site where the retired one has to have been; null for anywhere
+   * @param site the site that the retired node must have; null for any site
    */
   Future<Void> recreate(String pool, Machine machine, @Nullable String site, AuditRow audit) {
     List<Object> values = new ArrayList<>(List.of(machine.nodeId(), machine.publicIp()));
@@ -455,9 +467,9 @@ public final class NodeStore {
   }
 
   /**
-   * Stores what became of a node. Fails with {@link NodeMovedException} when an operator made
-   * another of it meanwhile. A newly found lost grant takes the row's own count of retries, because
-   * a retry that is stored and not read yet was not for this grant.
+   * Stores the state of a node. Fails with {@link NodeMovedException} if its generation has changed
+   * since it was read. A newly found lost grant takes the row's own count of retries, because a
+   * stored retry that this process has not read was not for this grant.
    */
   Future<Void> update(Node node, Lease lease) {
     return database.commit(
@@ -491,12 +503,12 @@ public final class NodeStore {
   }
 
   /**
-   * Pins the key of a node's new image and records the handover, in a commit that makes the node
-   * free. It fails with {@link NodeMovedException} if an operator made another of the node
-   * meanwhile, or if the key is another node's.
+   * Returns the statements that pin the key of a node's new image and record the handover in the
+   * commit that frees the node. The commit fails with {@link NodeMovedException} if the node's
+   * generation or reimage has changed since it was read, or if another node has the key.
    *
-   * @param before the node as it needed the image
-   * @param handover with the key that is replaced
+   * @param before the node while it needed the image
+   * @param handover the handover with the replaced key
    */
   static List<Statement> reimaged(Node before, Node after, Handover handover) {
     Reimage reimage = Objects.requireNonNull(before.reimage());
@@ -526,34 +538,34 @@ public final class NodeStore {
         HANDOVER.insert(handover, "ON CONFLICT DO NOTHING"));
   }
 
-  /** True if a key is pinned for a node now, or was replaced by a new image once. */
+  /** Returns true if a key is pinned for a node, or was replaced by a new image earlier. */
   Future<Boolean> isKnownHostKey(String hostKey) {
     return database.exists(
         """
         SELECT n.node_id FROM node n WHERE n.host_key = ? OR n.host_key LIKE ?
         UNION ALL SELECT h.node_id FROM handover h WHERE h.replaced_key = ?\
         """,
-        // A key of a world file may have a comment.
+        // A key from a world file may have a comment.
         List.of(hostKey, hostKey + " %", hostKey));
   }
 
-  /** Commits statements that fail without the lease. */
+  /** Commits statements behind the fence of the lease. */
   Future<Void> commit(List<Statement> statements, Lease lease) {
     List<Statement> all = new ArrayList<>(List.of(lease.fence()));
     all.addAll(statements);
     return database.commit(all);
   }
 
-  /** Stores the record of a reclaim; one that was recorded stays as it is. */
+  /** Stores the record of a reclaim; an existing record stays unchanged. */
   Future<Void> record(Handover handover, Lease lease) {
     return database.commit(
         List.of(lease.fence(), HANDOVER.insert(handover, "ON CONFLICT DO NOTHING")));
   }
 
   /**
-   * A node's handovers, the latest first.
+   * Lists a node's handovers, the latest first.
    *
-   * @param except an allocation that is left out, because its own end is not a handover before it
+   * @param except an allocation to leave out, because its own end is not a handover before it
    */
   Future<List<Handover>> listHandovers(String nodeId, String except, int limit) {
     return database.read(
@@ -567,8 +579,8 @@ public final class NodeStore {
   }
 
   /**
-   * Accepts what root owns on a machine, and has the work that waits for it taken up again. It
-   * allows nobody to wipe the machine of an unknown allocation.
+   * Stores the accepted baseline of a machine and restarts the work that waits for it. It does not
+   * allow the market to wipe the machine of an unknown allocation.
    */
   Future<Void> acceptBaseline(String pool, String nodeId, String digest, AuditRow audit) {
     return commit(
@@ -582,32 +594,32 @@ public final class NodeStore {
             digest));
   }
 
-  /** Keeps a node out of the market, or lets it in again. */
+  /** Cordons a node, or ends its cordon. */
   Future<Void> cordon(String pool, String nodeId, boolean cordoned, AuditRow audit) {
     return commit(pool, audit, change(pool, nodeId, "cordoned = ?", cordoned));
   }
 
-  /** Forgets a node's failures. */
+  /** Resets a node's failures, backoff and quarantine. */
   Future<Void> release(String pool, String nodeId, AuditRow audit) {
     return commit(pool, audit, change(pool, nodeId, FORGIVEN));
   }
 
-  /** Forgets a node's back-off and counts one more retry. */
+  /** Ends a node's backoff and counts one more retry. */
   Future<Void> retry(String pool, String nodeId, AuditRow audit) {
     return commit(
         pool, audit, change(pool, nodeId, "failures = 0, usable_after = 0, retries = retries + 1"));
   }
 
-  /** Knows a node by another host key from now on. */
+  /** Replaces the pinned host key of a node. */
   Future<Void> replaceHostKey(String pool, String nodeId, String hostKey, AuditRow audit) {
     return commit(
         pool, audit, change(pool, nodeId, "host_key = ?, baseline = NULL, " + ANOTHER, hostKey));
   }
 
   /**
-   * Retires a node that nobody holds. Fails with {@link NodeMovedException} when it is retired
-   * already or a cluster holds it. The second is checked once the row is locked, because a grant
-   * locks it first.
+   * Retires a free node. Fails with {@link NodeMovedException} if it is already retired or a
+   * cluster holds it. The check for a holder runs after the row is locked, because a grant locks
+   * the row first.
    */
   Future<Void> retire(String pool, String nodeId, AuditRow audit) {
     return commit(
@@ -625,7 +637,8 @@ public final class NodeStore {
   }
 
   /**
-   * A node's row once it is retired; its address is free. Fails with {@link NodeMovedException}.
+   * Returns the update that retires a node and frees its address. Fails with {@link
+   * NodeMovedException}.
    */
   static Statement retired(String pool, String nodeId, long nowMillis) {
     return set(
@@ -637,7 +650,10 @@ public final class NodeStore {
         true);
   }
 
-  /** A node's row once an operator has cleaned it. Fails with {@link NodeMovedException}. */
+  /**
+   * Returns the update of a node that an operator has cleaned. Fails with {@link
+   * NodeMovedException}.
+   */
   static Statement cleaned(String pool, String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
         ? set(NodeMovedException::new, pool, nodeId, FORGIVEN + ", " + ANOTHER)
@@ -652,9 +668,9 @@ public final class NodeStore {
   }
 
   /**
-   * Stores in which {@linkplain Database#lineage history} a node is granted. Fails a grant's commit
-   * with {@link NodeMovedException} when the node was retired meanwhile, also when another machine
-   * was added by its id to another pool.
+   * Returns the update that stores the {@linkplain Database#lineage history} in which a node is
+   * granted. It fails the grant's commit with {@link NodeMovedException} if the node can no longer
+   * be granted, also if its id was reused for another machine in another pool.
    */
   static Statement granted(String pool, String nodeId, String lineage) {
     return Statement.guarded(
@@ -668,24 +684,24 @@ public final class NodeStore {
         pool);
   }
 
-  /** The history of nodes that were granted by a release that notes none. */
+  /** The history of nodes granted by a release that does not record one. */
   static final String NO_LINEAGE = "none";
 
-  /** True if the last grant of a node, or its reimage, is of this history. */
+  /** Returns true if the last grant of a node, or its reimage, belongs to this history. */
   Future<Boolean> isOfLineage(String nodeId, String lineage) {
     return database.exists(
         "SELECT node_id FROM node WHERE node_id = ? AND (lineage IS NULL OR lineage = ?)",
         List.of(nodeId, lineage));
   }
 
-  /** Stores that what is known of a node is true in this history. */
+  /** Stores that the row of a node is true in this history. */
   Future<Void> setLineage(String nodeId, String lineage, Lease lease) {
     return commit(
         List.of(Statement.of("UPDATE node SET lineage = ? WHERE node_id = ?", lineage, nodeId)),
         lease);
   }
 
-  /** Stores the same for all nodes of a pool that are of another history, or of none. */
+  /** Moves all nodes of a pool from one history to another. */
   Future<Void> changeLineage(String from, String to, Lease lease) {
     return commit(
         List.of(
@@ -700,12 +716,12 @@ public final class NodeStore {
         lease);
   }
 
-  /** What goes into a commit that changes a node. */
+  /** Returns the change record for a commit that changes nodes of a pool. */
   static Change changed(String pool) {
     return new Change(CHANGED, pool);
   }
 
-  /** What becomes of a change to a node that is retired. */
+  /** Returns the error for a change of a retired node. */
   static ApiException isRetired(String nodeId) {
     return ApiException.of(
             ErrorCode.CONFLICT,
@@ -715,8 +731,8 @@ public final class NodeStore {
   }
 
   /**
-   * An operator's change of a node that the operator has seen in a pool; refused when it is
-   * retired, also when another machine was added by its id to another pool.
+   * Returns an operator's change of a node that the operator has seen in a pool. It fails if the
+   * node is retired, also if its id was reused for another machine in another pool.
    */
   private static Statement change(
       String pool, String nodeId, String what, @Nullable Object... parameters) {

@@ -8,7 +8,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A node as operators see it. */
+/** The view of a node for operators. */
 public final class NodeView {
   private final NodeStore.StoredNode stored;
   private final long nowMillis;
@@ -18,7 +18,7 @@ public final class NodeView {
     this.nowMillis = nowMillis;
   }
 
-  /** What becomes of a node, in one word. */
+  /** The state of a node. */
   public enum State {
     /** Its machine is gone for good. */
     RETIRED,
@@ -26,25 +26,25 @@ public final class NodeView {
     HELD,
     /** It is being cleaned after a cluster held it. */
     RECLAIMING,
-    /** It gets a new image, because its last tenant could become root. */
+    /** It is being reimaged, because its last tenant could become root. */
     REIMAGING,
     /** It failed too often and waits for an operator. */
     QUARANTINED,
     /** An operator keeps it out of the market. */
     CORDONED,
-    /** It failed and is left alone for a while. */
+    /** It failed and backs off. */
     BACKING_OFF,
-    /** It did not answer when it was last tried. */
+    /** It did not answer the last attempt. */
     UNREACHABLE,
     /** The next tick may grant it. */
     FREE;
 
-    /** As the operators' contract spells it. */
+    /** Returns the name in the operators' contract. */
     String label() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The one that the contract spells so. */
+    /** Returns the state with this name in the contract. */
     public static State of(String label) {
       return valueOf(label.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
@@ -105,7 +105,7 @@ public final class NodeView {
             .put("reasons", new JsonArray(examined.health().reasons()));
   }
 
-  /** The answer of the operators' contract. */
+  /** Returns the node as the operators' contract defines it. */
   public JsonObject toJson() {
     Node node = stored.node();
     NodeStore.Holder holder = stored.holder();

@@ -11,19 +11,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Tells whose notice is over: the wall clock says so, and as much time has gone by as it had left
- * when this process first saw it. So a clock that somebody sets ahead cuts no notice short, and one
- * that is set back makes none end before its holder was told. Of the time before this process saw a
- * notice the wall clock alone can tell. Withdrawn notices are timed as well, because they count for
- * the next one.
+ * Decides which notices are over. A notice is over when the wall clock has reached its end and the
+ * monotonic clock has measured the rest of the notice since this process first saw it. So a clock
+ * that is set ahead cuts no notice short, and a clock that is set back ends no notice early. For
+ * the time before this process saw a notice, only the wall clock counts. Withdrawn notices are
+ * timed too, because they count for the next notice.
  *
  * <p>Used by one tick after the other, on any thread.
  */
 final class NoticeClock {
-  /** Less than this is not told from the wall clock being corrected a little at a time. */
+  /** Tolerance for gradual corrections of the wall clock. */
   private static final long TOLERANCE_MILLIS = 2_000;
 
-  /** What a clock may gain by being corrected: one part in so many. */
+  /** The fraction that a clock may gain by correction: one part in this number. */
   private static final long DRIFT_PARTS = 500;
 
   private record Seen(long endsAtMillis, long sinceMillis, long leftMillis) {
@@ -35,14 +35,14 @@ final class NoticeClock {
 
   private final LongSupplier nanoTime;
 
-  /** By allocation. */
+  /** Notices seen, by allocation. */
   private Map<String, Seen> seen = new HashMap<>();
 
   NoticeClock(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  /** Looks at all notices; gives the ids of the allocations whose notice is over. */
+  /** Reads all notices and returns the ids of the allocations whose notice is over. */
   synchronized Set<String> over(Collection<ClusterView> views, long wallMillis) {
     long now = monotonicMillis();
     Map<String, Seen> still = new HashMap<>();
@@ -65,8 +65,11 @@ final class NoticeClock {
     return over;
   }
 
-  /** Notes the notices that a tick gives, for a clock may be set before the next one looks. */
-  synchronized void given(Collection<Tick.Decided> decided, long wallMillis) {
+  /**
+   * Records the notices that a tick gives, because a clock may be set before the next tick reads
+   * them.
+   */
+  synchronized void recordGiven(Collection<Tick.Decided> decided, long wallMillis) {
     long now = monotonicMillis();
     for (Tick.Decided part : decided) {
       part.notices()
@@ -75,7 +78,10 @@ final class NoticeClock {
     }
   }
 
-  /** One that was given by a clock that was ahead has no more left than the longest has. */
+  /**
+   * Returns the record of a notice. The rest of a notice from a clock that was ahead is limited to
+   * the longest notice.
+   */
   private Seen seen(String id, long endsAtMillis, long wallMillis, long monotonicMillis) {
     Seen known = seen.get(id);
     if (known != null && known.endsAtMillis() == endsAtMillis) {

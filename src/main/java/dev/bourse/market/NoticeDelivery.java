@@ -22,27 +22,29 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the machines of a pool tell their tenants' programs of notices ({@link ProgramNotices}).
+ * Delivers notices to the machines of a pool, where tenants' programs read them ({@link
+ * ProgramNotices}).
  *
- * <p>Nothing is stored of deliveries: the machine knows what it was told and says so when it is
- * asked what it holds, so a process that takes the lease over delivers what is missing. A machine
- * ignores what it was told already and what has a lower sequence, so a late or repeated delivery
- * changes nothing. It answers the sequence that it keeps, so a notice that it ignored does not
- * count as delivered.
+ * <p>Deliveries are not stored: a machine keeps its last notice and reports it with its allocation,
+ * so a process that takes over the lease delivers the missing notices. A machine ignores a notice
+ * that it has already, or one with a lower sequence, so a late or repeated delivery changes
+ * nothing. It answers with the sequence that it keeps, so an ignored notice does not count as
+ * delivered.
  *
- * <p>Deliveries have a queue and connections of their own: they wait for no grant or reclaim, and
- * no grant or reclaim waits for them. Used on one context but for {@link #concerns}.
+ * <p>Deliveries have a queue and connections of their own: they do not wait for grants or reclaims,
+ * and no grant or reclaim waits for them. Used on one context, except for {@link #concerns}.
  */
 final class NoticeDelivery {
   /**
-   * After so many tries in a row, which take minutes, the next answer of the machine is awaited.
+   * Consecutive attempts, which take minutes; after them the next delivery waits until the machine
+   * answers.
    */
   private static final int MOST_TRIES = 8;
 
-  /** Deliveries of one lease are fewer, and the numbers of the next lease are higher. */
+  /** More than the deliveries of one lease, so that the sequences of the next lease are higher. */
   private static final long MOST_A_LEASE = 1_000_000_000;
 
-  /** The wall clock is looked at again after so long, because it may have been set. */
+  /** The longest timer: the wall clock is read again after it, because it may have been set. */
   private static final long LONGEST_WAIT_MILLIS = 60_000;
 
   private final Vertx vertx;
@@ -54,10 +56,10 @@ final class NoticeDelivery {
   private final Clock clock;
   private final WorkPool workPool;
 
-  /** What machines were told last, as far as that is known, by cluster and allocation. */
-  private final Map<String, Map<String, NodeNotice>> told = new ConcurrentHashMap<>();
+  /** The last notice known to be on each machine, by cluster and allocation. */
+  private final Map<String, Map<String, NodeNotice>> delivered = new ConcurrentHashMap<>();
 
-  /** By cluster, the timer of its next change. */
+  /** The timer of the next change, by cluster. */
   private final Map<String, Long> timers = new HashMap<>();
 
   private long sent;
@@ -82,14 +84,14 @@ final class NoticeDelivery {
     this.workPool = new WorkPool(vertx, turns.on(vertx.getOrCreateContext()));
   }
 
-  /** True if machines of a cluster may have to be told of something. Called on any thread. */
+  /** Returns true if a cluster may have notices to deliver. Called on any thread. */
   boolean concerns(Cluster cluster) {
-    return told.containsKey(cluster.name())
+    return delivered.containsKey(cluster.name())
         || ProgramNotices.nextChangeMillis(cluster, 0).isPresent()
         || cluster.allocations().stream().anyMatch(Notices::isUnderNotice);
   }
 
-  /** Starts the deliveries that are due for a cluster, by its latest snapshot. */
+  /** Starts the deliveries that are due for the latest snapshot of a cluster. */
   void look(String name) {
     Cluster cluster = clusters.find(name).map(ClusterView::cluster).orElse(null);
     if (stopped || cluster == null) {
@@ -117,8 +119,8 @@ final class NoticeDelivery {
                         })));
   }
 
-  /** Takes note of what a machine says that it was told. */
-  void heard(String cluster, String allocationId, @Nullable NodeNotice last) {
+  /** Records the notice that a machine reports. */
+  void recordAnswer(String cluster, String allocationId, @Nullable NodeNotice last) {
     boolean hasFailed = workPool.failedTries(allocationId) > 0;
     workPool.succeeded(allocationId);
     NodeNotice standing = last == null || last.isWithdrawn() ? null : last;
@@ -131,7 +133,7 @@ final class NoticeDelivery {
     }
   }
 
-  /** The allocation is over. */
+  /** Forgets an allocation that has ended. */
   void forget(String allocationId) {
     workPool.succeeded(allocationId);
   }
@@ -163,7 +165,10 @@ final class NoticeDelivery {
     look(cluster);
   }
 
-  /** Decides at its turn: what was due may be out of date. */
+  /**
+   * Delivers the notice that is due when the delivery gets its turn; the notice at submission may
+   * be out of date.
+   */
   private Future<Void> deliver(String name, String allocationId) {
     Cluster cluster = clusters.find(name).map(ClusterView::cluster).orElse(null);
     Allocation allocation = cluster == null ? null : cluster.find(allocationId).orElse(null);
@@ -183,13 +188,13 @@ final class NoticeDelivery {
                 kept <= sequence
                     ? Future.succeededFuture()
                     : deliverAbove(kept, node.machine(), allocationId, notice))
-        .onSuccess(delivered -> note(name, allocationId, notice));
+        .onSuccess(done -> note(name, allocationId, notice));
   }
 
   /**
    * Delivers a notice to a machine that keeps one of a higher sequence. Either another process has
-   * the lease by now, or the database lost the leases that the higher ones were counted by, as in a
-   * fail-over. A commit that fails without the lease tells which.
+   * the lease, or the database lost the leases of the higher sequences, as in a fail-over. A commit
+   * that fails without the lease decides which.
    */
   private Future<Void> deliverAbove(
       long kept, Machine machine, String allocationId, NodeNotice notice) {
@@ -219,27 +224,27 @@ final class NoticeDelivery {
   }
 
   private void forgetOthers(Cluster cluster) {
-    Map<String, NodeNotice> known = told.get(cluster.name());
+    Map<String, NodeNotice> known = delivered.get(cluster.name());
     if (known != null) {
       Set<String> held = new HashSet<>();
       cluster.allocations().forEach(a -> held.add(a.allocationId()));
       known.keySet().retainAll(held);
       if (known.isEmpty()) {
-        told.remove(cluster.name());
+        delivered.remove(cluster.name());
       }
     }
   }
 
   private @Nullable NodeNotice lastOf(String cluster, String allocationId) {
-    return told.getOrDefault(cluster, Map.of()).get(allocationId);
+    return delivered.getOrDefault(cluster, Map.of()).get(allocationId);
   }
 
-  /** A notice that was withdrawn is nothing to withdraw, as if there had been none. */
+  /** Records the last notice of a machine; a withdrawn notice counts as no notice. */
   private void note(String cluster, String allocationId, @Nullable NodeNotice last) {
     if (last != null && !last.isWithdrawn()) {
-      told.computeIfAbsent(cluster, name -> new HashMap<>()).put(allocationId, last);
+      delivered.computeIfAbsent(cluster, name -> new HashMap<>()).put(allocationId, last);
     } else {
-      told.getOrDefault(cluster, new HashMap<>()).remove(allocationId);
+      delivered.getOrDefault(cluster, new HashMap<>()).remove(allocationId);
     }
   }
 }

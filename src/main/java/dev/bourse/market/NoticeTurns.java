@@ -7,24 +7,24 @@ import io.vertx.core.Vertx;
 import java.util.function.Supplier;
 
 /**
- * The order in which the machines of all pools are told of notices, one queue in a process. The
- * share of an organization is a part of the whole, so that one with clusters in several pools does
+ * The queue in which the machines of all pools receive notices; each process has one. The share of
+ * an organization is part of the whole, so that an organization with clusters in several pools does
  * not take every place.
  */
 final class NoticeTurns {
   /**
-   * Machines that are visited at a time, as many as the ssh provider has connections for. A visit
-   * takes about half a second, so a thousand machines of one organization and a thousand of others
-   * are told within ten seconds.
+   * Machines visited at a time: all connections of the ssh provider for notices. A visit takes
+   * about half a second, so a thousand machines of one organization and a thousand of others get
+   * their notices within ten seconds.
    */
   static final int AT_ONCE = 128;
 
-  /** How many of them may be drills, or have failed before. */
+  /** Limit for drills and for deliveries that failed before. */
   static final int LATER_AT_ONCE = 32;
 
   /**
-   * How many may be of one organization, which can make its machines answer slowly; the rest, which
-   * is enough for a thousand machines, is for others.
+   * Limit for one organization, which can make its machines answer slowly. The rest is enough for a
+   * thousand machines of others.
    */
   static final int OF_ONE_AT_ONCE = 56;
 
@@ -36,8 +36,8 @@ final class NoticeTurns {
   }
 
   /**
-   * Returns the queue for work that runs on this context. It is never stopped: work of a pool whose
-   * lease is lost gets its turn, and does nothing.
+   * Returns the queue for work that runs on this context. It never stops: work of a pool whose
+   * lease is lost gets its turn and does nothing.
    */
   WorkPool.Turns on(Context context) {
     return (owner, isLater, work) ->

@@ -17,20 +17,21 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the auction's word of who has no seat any more into what becomes of the nodes. The auction
- * goes by what is bid and held alone, so prices are what they would be without any notice; whoever
- * loses a seat to a rival is told first, bids on as an incumbent, and loses the node once the
- * notice is over and the seat is still another's. Pure.
+ * Decides about the nodes that the auction leaves without a seat. The auction reads bids and held
+ * nodes alone, so notices do not affect prices. A holder that loses a seat to a rival gets a
+ * notice, bids on as an incumbent, and loses the node if a rival still has the seat when the notice
+ * ends. Pure.
  *
- * <p>A notice that is withdrawn counts for an hour after its end, against a bid that is older than
- * it and waits for a node: if the node loses its seat again, the new notice ends when the earlier
- * one would have. Otherwise holders that outbid each other in turn, or a bid that comes and goes,
- * would restart notices and keep that bid waiting for good. Against newer bids it counts for
- * nothing, so that a holder that paid more to keep a node gets a whole notice of the next rival.
+ * <p>A withdrawn notice counts for an hour after its end, against a bid that is older than the
+ * notice and waits for a node: if the node loses its seat again, the new notice ends when the
+ * earlier one would have. Otherwise holders that outbid each other in turn, or a bid that comes and
+ * goes, would restart notices and keep that bid waiting for good. Against newer bids it does not
+ * count, so that a holder that paid more to keep a node gets a whole notice of the next rival.
  *
- * @param noticeMillis how long before an active node is taken back for a rival its holder is told;
- *     0 for not at all. A notice that was given runs as long as it was given for.
- * @param isOver whether an allocation's notice is over, or a withdrawn one that still counts
+ * @param noticeMillis the time between a notice of preemption and the reclaim of an active node, in
+ *     milliseconds; 0 for no notices. It does not change notices that were given before.
+ * @param isOver true for an allocation whose notice is over, or whose withdrawn notice counts and
+ *     is over
  * @param oldestWaitingMillis when the oldest bid was declared that has won a seat and waits for a
  *     node; {@code MAX_VALUE} if none waits
  */
@@ -53,17 +54,20 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
     this(noticeMillis, isOver, Long.MAX_VALUE);
   }
 
-  /** Returns the same against these waiting bids. */
+  /** Returns the same rules against the oldest waiting bid. */
   Notices against(long oldestMillis) {
     return new Notices(noticeMillis, isOver, oldestMillis);
   }
 
-  /** By the wall clock, as told. */
+  /** Creates rules that read the wall clock alone. */
   static Notices at(long noticeMillis, long nowMillis) {
     return new Notices(noticeMillis, allocation -> isPast(allocation, nowMillis));
   }
 
-  /** Whether an allocation's notice, or a withdrawn one that counts, is over by the wall clock. */
+  /**
+   * Returns true if an allocation's notice, or a withdrawn one that counts, is over by the wall
+   * clock.
+   */
   private static boolean isPast(Allocation allocation, long nowMillis) {
     Long end = endMillis(allocation, nowMillis);
     return end != null && nowMillis >= end;
@@ -81,7 +85,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
         : withdrawn != null && nowMillis < withdrawn + COUNTS_MILLIS ? withdrawn : null;
   }
 
-  /** Returns {@link #endMillis} of what counts against the bids that wait. */
+  /** Returns the {@link #endMillis} that counts against the waiting bids. */
   private @Nullable Long countingEnd(Allocation allocation, long nowMillis) {
     Long end = endMillis(allocation, nowMillis);
     return end != null && (allocation.notice() != null || oldestWaitingMillis <= end - noticeMillis)
@@ -90,12 +94,12 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
   }
 
   /**
-   * What becomes of one cluster's nodes.
+   * The decision about one cluster's nodes.
    *
-   * @param taken those that are taken back now
-   * @param orders those that are given notice, and those whose notice is withdrawn
-   * @param kept how many have no seat and are held for now all the same
-   * @param passing those with a seat and a withdrawn notice, which another node may take over
+   * @param taken nodes to reclaim now
+   * @param orders notices to give and to withdraw
+   * @param kept the number of nodes without a seat that are still held
+   * @param passing nodes with a seat and a withdrawn notice, which another node may take over
    */
   record Part(List<Taken> taken, NoticeOrders orders, int kept, List<Allocation> passing) {
     private Part forgetting(Set<String> ids) {
@@ -112,9 +116,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
   }
 
   /**
-   * A cluster's nodes in the order in which the auction takes them: those under notice first, the
-   * oldest notice before the others, so that no notice moves from one node to another while as many
-   * have to go; then as a shrink would.
+   * Returns a cluster's nodes in the order in which the auction takes them: nodes under notice
+   * first, the oldest notice before the others, so that notices stay on the same nodes while their
+   * number does not change; then in the order of a shrink.
    */
   static List<Allocation> takingOrder(Cluster cluster) {
     return cluster.allocations().stream().anyMatch(Notices::isUnderNotice)
@@ -123,9 +127,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
   }
 
   /**
-   * What becomes of a cluster's nodes.
+   * Decides about a cluster's nodes.
    *
-   * @param losing its nodes without a seat, as the auction has them
+   * @param losing the nodes that the auction leaves without a seat
    */
   Part part(Cluster cluster, List<Taken> losing, long nowMillis) {
     Map<String, Allocation> held = losing.isEmpty() ? Map.of() : open(cluster);
@@ -288,7 +292,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
     return open;
   }
 
-  /** The notice that a pool gives: its own, or the service's. */
+  /** Returns the length of a pool's notices: its own, or the service's default. */
   static long millis(@Nullable Long own, long byDefault) {
     return own == null ? byDefault : own;
   }

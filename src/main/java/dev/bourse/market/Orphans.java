@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Machines that are prepared for an allocation which no cluster has. Each is cleaned, with retries,
- * until it is clean or retired; one whose allocation the store does not know is quarantined
- * instead, see {@link Reassignment}. Used on one context.
+ * Cleans machines that are marked for an allocation that no cluster has. Each is retried until it
+ * is clean or retired; a machine whose allocation the store does not know is quarantined instead,
+ * see {@link Reassignment}. Used on one context.
  */
 final class Orphans {
   private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
@@ -23,7 +23,7 @@ final class Orphans {
   private final HoldingsScan holdingsScan;
   private final ReclaimFailures failures;
 
-  /** By machine, which cleaning of all it is in. */
+  /** The number of the current cleaning, by machine. */
   private final Map<String, Long> cleaning = new HashMap<>();
 
   private long lastTurn;
@@ -42,7 +42,7 @@ final class Orphans {
     this.failures = failures;
   }
 
-  /** The machines that are being cleaned. */
+  /** Returns the machines that are being cleaned. */
   Set<String> inWork() {
     return cleaning.keySet();
   }
@@ -67,7 +67,7 @@ final class Orphans {
         .onFailure(
             e -> {
               LOG.warn(
-                  "node {} is marked for an allocation that no cluster has, and was not cleaned: {}",
+                  "could not clean node {} of an allocation that no cluster has: {}",
                   nodeId,
                   e.toString());
               if (isTurn(nodeId, turn)) {
@@ -77,13 +77,19 @@ final class Orphans {
             });
   }
 
-  /** Whether a cleaning still counts: its machine may have been retired since, and added anew. */
+  /**
+   * Returns true if a cleaning still counts; its machine may have been retired and added again
+   * since.
+   */
   private boolean isTurn(String nodeId, long turn) {
     Long counting = cleaning.get(nodeId);
     return counting != null && counting == turn;
   }
 
-  /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
+  /**
+   * Cleans a machine again, or asks it again if it now has another mark, because it can never be
+   * cleaned of the old one.
+   */
   private void cleanAgain(String nodeId, String mark, Throwable failure) {
     boolean isOther = failure instanceof NodeFailureException refused && refused.isHeldByAnother();
     if (isOther && nodes.get(nodeId) != null) {
@@ -94,13 +100,13 @@ final class Orphans {
     }
   }
 
-  /** There is no such machine any more. */
+  /** Forgets a machine that left the pool. */
   void forget(String nodeId) {
     cleaning.remove(nodeId);
     workPool.forget(nodeId);
   }
 
-  /** Starts no more cleaning. */
+  /** Stops cleaning. */
   void stop() {
     stopped = true;
   }

@@ -1,15 +1,15 @@
 package dev.bourse.market;
 
 /**
- * How long a minimum of several nodes may take to become active.
+ * The time in which a minimum of several nodes must become active.
  *
- * @param millis from the oldest of its grants until they are unwound, and as long again until its
- *     cluster bids anew
- * @param isClockDoubted whether nothing is unwound now, since the clock may be ahead: nodes that
- *     are nearly prepared would be given up for it
+ * @param millis milliseconds from the oldest of its grants until the grants are unwound, and as
+ *     long again until its cluster bids again
+ * @param isClockDoubted true if no grant is unwound now because the clock may be ahead: the market
+ *     would give up nodes that are nearly prepared
  */
 record Patience(long millis, boolean isClockDoubted) {
-  /** By a clock that is right. */
+  /** Creates the time limit for a clock that is right. */
   static Patience of(long millis) {
     return new Patience(millis, false);
   }

@@ -28,7 +28,7 @@ record PricePoint(
     }
   }
 
-  /** A pool's first. */
+  /** Creates a pool's first change point. */
   static PricePoint first(String pool, long atMillis, Clearing clearing) {
     return new PricePoint(
         pool, atMillis, clearing.clearingCents(), clearing.admissionCents(), 0, 0);
@@ -46,7 +46,7 @@ record PricePoint(
         pricedMillis + span);
   }
 
-  /** Whether a clearing came to the same prices. */
+  /** Returns true if a clearing has the same prices. */
   boolean isOf(Clearing clearing) {
     return Objects.equals(clearingCents, clearing.clearingCents())
         && Objects.equals(admissionCents, clearing.admissionCents());

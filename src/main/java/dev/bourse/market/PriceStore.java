@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of pools' prices. */
+/** Stores the prices of pools. */
 final class PriceStore {
   private static final Columns<PricePoint> PRICE =
       Columns.<PricePoint>of("price_point")

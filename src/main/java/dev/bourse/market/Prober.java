@@ -18,31 +18,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Probes every machine of a pool once an interval, free or held, so that a dead one is known before
- * it is granted or given back, and examines its hardware and what it holds: a call of a process
- * that is gone may have come late, or the machine been installed anew between two probes. It takes
- * no machine from anybody: whether a tenant still reaches a machine is not known here. Used on one
- * context.
+ * Probes every machine of a pool once an interval, free or held, so that a dead machine is known
+ * before it is granted or given back. It also examines the machine's hardware and its mark, because
+ * a late call of an earlier process may have changed the mark, or the machine may have been
+ * reinstalled between two probes. The prober takes no machine from its holder, because it does not
+ * know whether the tenant still reaches the machine. Used on one context.
  */
 final class Prober {
   private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
 
-  /** A round is made in slices, so that a pool's machines are not all tried at once. */
+  /** Slices of a round, so that a pool's machines are not all probed at once. */
   private static final int SLICES = 60;
 
-  /** A quarter of the connections the ssh provider has by default. */
+  /** Probes at once: a quarter of the ssh provider's default connections. */
   private static final int TRIED_AT_ONCE = 4;
 
-  /** How many of those may have failed to answer before, or to tell what they hold. */
+  /** Limit for machines that failed to answer before. */
   private static final int MISSING_TRIED_AT_ONCE = 2;
 
   /**
-   * As many as the ssh provider has connections for examinations. Pools share those in the order of
-   * their calls, so that a small pool waits behind this many of each other pool.
+   * Examinations at once: all connections of the ssh provider for examinations. Pools share the
+   * connections in the order of their calls, so a small pool waits behind this many of each other
+   * pool.
    */
   private static final int EXAMINED_AT_ONCE = 64;
 
-  /** How many of them may have failed before: each of those takes a minute. */
+  /** Limit for machines whose examination failed before, because each takes a minute. */
   private static final int MUTE_EXAMINED_AT_ONCE = 16;
 
   /**
@@ -51,18 +52,18 @@ final class Prober {
    */
   private static final int SILENT_ROUNDS = 3;
 
-  /** Examinations in a row without an end, after which nothing is known of the hardware. */
+  /** Consecutive unfinished examinations after which the state of the hardware is unknown. */
   private static final int MUTE_ROUNDS = 2;
 
-  /** Longest time between two commits of what was seen. */
+  /** The longest time between two commits of probe results. */
   private static final long STORE_MILLIS = 5_000;
 
-  /** Who is told, on the same context. */
+  /** Receives the results, on the same context. */
   interface Listener {
     /** A machine answers again. */
     void isBack(String nodeId);
 
-    /** Whether a machine is being asked what it holds anyway. */
+    /** Returns true if another query for the machine's allocation is in progress. */
     boolean isAsked(String nodeId);
 
     /** Receives the answers of a slice of the machines. */
@@ -70,11 +71,11 @@ final class Prober {
   }
 
   /**
-   * What machines told since the last slice.
+   * The answers of machines since the last slice.
    *
-   * @param examined what they held a moment ago and how their hardware is
-   * @param silent those that did not answer in several rounds, while another one of the pool did
-   * @param unchecked those whose examinations do not end
+   * @param examined the marks and hardware of the machines that were examined
+   * @param silent machines that did not answer in several rounds, while another one of the pool did
+   * @param unchecked machines whose examinations do not end
    */
   record Slice(List<Examination> examined, Set<String> silent, Set<String> unchecked) {}
 
@@ -90,24 +91,24 @@ final class Prober {
   private final Set<String> inWork = new HashSet<>();
 
   /**
-   * A queue of its own, because an examination takes seconds where cards are slow, and a dead
-   * machine is to be noticed meanwhile. A machine that waits is not added again.
+   * A separate queue, because an examination takes seconds if the cards are slow, and must not
+   * delay the probes that find dead machines. A machine that waits is not added again.
    */
   private final WorkQueue examinations = new WorkQueue(EXAMINED_AT_ONCE, MUTE_EXAMINED_AT_ONCE);
 
   private final Set<String> examining = new HashSet<>();
 
-  /** Rounds in a row in which machines did not answer. */
+  /** Consecutive rounds without an answer, by machine. */
   private final Map<String, Integer> missedRounds = new HashMap<>();
 
   /**
-   * Rounds in a row in which machines answered and did not tell what they hold; each takes until a
-   * time-out.
+   * Consecutive rounds in which a machine answered the probe but not the examination, by machine;
+   * each takes until a time-out.
    */
   private final Map<String, Integer> muteRounds = new HashMap<>();
 
-  // What machines told since the last slice.
-  private final List<Examination> told = new ArrayList<>();
+  // Results since the last slice.
+  private final List<Examination> examined = new ArrayList<>();
   private final Set<String> silent = new HashSet<>();
   private final Set<String> unchecked = new HashSet<>();
 
@@ -140,25 +141,25 @@ final class Prober {
     store();
   }
 
-  /** Probes no machine any more; what was seen and is not stored is forgotten. */
+  /** Stops probing and drops results that are not stored. */
   void stop() {
     stopped = true;
     queue.stop();
     examinations.stop();
   }
 
-  /** The pool has this machine no more. */
+  /** Forgets a machine that left the pool. */
   void forget(String nodeId) {
     missedRounds.remove(nodeId);
     muteRounds.remove(nodeId);
   }
 
-  /** How many machines answered when last tried. Called on any thread. */
+  /** Returns how many machines answered the last probe. Called on any thread. */
   Reachability.Counts reach() {
     return reach;
   }
 
-  /** How many machines have a health of each state. Called on any thread. */
+  /** Returns the number of machines in each health state. Called on any thread. */
   Map<Health.State, Integer> health() {
     return health;
   }
@@ -167,9 +168,9 @@ final class Prober {
     if (stopped) {
       return;
     }
-    if (!told.isEmpty() || !silent.isEmpty() || !unchecked.isEmpty()) {
-      listener.receive(new Slice(List.copyOf(told), Set.copyOf(silent), Set.copyOf(unchecked)));
-      told.clear();
+    if (!examined.isEmpty() || !silent.isEmpty() || !unchecked.isEmpty()) {
+      listener.receive(new Slice(List.copyOf(examined), Set.copyOf(silent), Set.copyOf(unchecked)));
+      examined.clear();
       silent.clear();
       unchecked.clear();
     }
@@ -188,7 +189,10 @@ final class Prober {
     vertx.setTimer(Math.max(1, intervalMillis / SLICES), timer -> trySlice());
   }
 
-  /** Tries a second time when the first fails: one lost packet does not mean that it died. */
+  /**
+   * Probes a machine, a second time if the first fails, because one lost packet does not mean that
+   * the machine died.
+   */
   private Future<Void> tryOnce(String nodeId) {
     Node node = nodes.get(nodeId);
     if (node == null) {
@@ -214,7 +218,10 @@ final class Prober {
             });
   }
 
-  /** If no machine of the pool answers, the network between is at fault and not each machine. */
+  /**
+   * Records a missed round. If no machine of the pool answers, the network is at fault and not each
+   * machine.
+   */
   private void missed(String nodeId, Throwable why) {
     if (!reachability.isUnreachable(nodeId)) {
       // It answered another call since the last round.
@@ -253,7 +260,7 @@ final class Prober {
                 }
               } else {
                 muteRounds.remove(nodeId);
-                told.add(examination);
+                examined.add(examination);
               }
             })
         .mapEmpty();
@@ -271,7 +278,7 @@ final class Prober {
             e -> {
               if (!stopped && !(e instanceof Lease.LeaseLostException)) {
                 LOG.warn(
-                    "pool {}: could not store when machines were seen: {}",
+                    "pool {}: could not store probe results; the next commit retries: {}",
                     nodes.pool(),
                     e.toString());
               }

@@ -11,8 +11,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the programs on a cluster's machines should be told, by what is stored of the cluster and
- * the time. Pure, so a process that takes over comes to the same notices with the same ids.
+ * Computes the notices for the programs on a cluster's machines from the stored cluster and the
+ * time. Pure, so a process that takes over computes the same notices with the same ids.
  */
 final class ProgramNotices {
   /**
@@ -24,14 +24,14 @@ final class ProgramNotices {
   private ProgramNotices() {}
 
   /**
-   * Returns the notice that stands for an allocation, the earliest if there are several. A write
-   * moves the time from which a declaration's end is announced, but withdraws no end that was told
-   * and is still the declaration's.
+   * Returns the notice in force for an allocation, the earliest if there are several. A write moves
+   * the time at which a declaration's end is announced, but withdraws no announced end that is
+   * still the declaration's end.
    *
-   * @param told what its machine was told last and not withdrawn; null for nothing
+   * @param last the last notice on its machine that is not withdrawn; null for none
    */
   static Optional<NodeNotice> standing(
-      Cluster cluster, Allocation allocation, @Nullable NodeNotice told, long nowMillis) {
+      Cluster cluster, Allocation allocation, @Nullable NodeNotice last, long nowMillis) {
     if (allocation.state() != Allocation.State.ACTIVE) {
       return Optional.empty();
     }
@@ -39,7 +39,7 @@ final class ProgramNotices {
     Long end = endMillis(cluster.declared());
     if (end != null
         && nowMillis < announcedMillis(cluster.declared(), end)
-        && !lapse(end).equals(told)) {
+        && !lapse(end).equals(last)) {
       end = null;
     }
     if (taken != null && (end == null || taken.endsAtMillis() <= end)) {
@@ -55,18 +55,19 @@ final class ProgramNotices {
   }
 
   /**
-   * Returns what a machine must be told now. A notice replaces another one; a drill does not, so a
-   * notice is withdrawn before a drill that still runs is told of again.
+   * Returns the notice to deliver to a machine now. A notice replaces another one, but a drill does
+   * not, so a notice is withdrawn before the machine gets the notice of a drill that still runs.
    *
-   * @param standing the notice that stands for its allocation
-   * @param told what it was told last and not withdrawn; null for nothing, or if that is not known
+   * @param standing the notice in force for its allocation
+   * @param last the last notice on the machine that is not withdrawn; null for none, or if it is
+   *     not known
    */
-  static Optional<NodeNotice> due(Optional<NodeNotice> standing, @Nullable NodeNotice told) {
+  static Optional<NodeNotice> due(Optional<NodeNotice> standing, @Nullable NodeNotice last) {
     boolean outlives = standing.filter(notice -> !notice.isDrill()).isPresent();
-    if (told != null && !outlives && !standing.equals(Optional.of(told))) {
-      return Optional.of(told.withdrawn());
+    if (last != null && !outlives && !standing.equals(Optional.of(last))) {
+      return Optional.of(last.withdrawn());
     }
-    return standing.filter(notice -> !notice.equals(told));
+    return standing.filter(notice -> !notice.equals(last));
   }
 
   /** Returns the next time at which notices change although the cluster does not. */

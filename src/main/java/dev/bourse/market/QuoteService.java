@@ -19,11 +19,11 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Tries bids out that nobody has made: the next tick of a pool with one more cluster of the
- * caller's organization in it. Nothing is written, and no cluster is needed.
+ * Tries out bids that no cluster has declared: previews the next tick of a pool with one more
+ * cluster of the caller's organization. It writes nothing and needs no cluster.
  */
 public final class QuoteService {
-  /** As in a declaration: more GPUs than any pool has, and no sum of them overflows. */
+  /** The limit of a declaration: more GPUs than any pool has, and no sum of them overflows. */
   private static final int MAX_GPUS = 1_000_000;
 
   private final Clusters clusters;
@@ -31,7 +31,7 @@ public final class QuoteService {
   private final LongSupplier now;
 
   /**
-   * @param market tells what the next tick would bring
+   * @param market previews the next tick
    * @param now the wall clock, in epoch milliseconds
    */
   public QuoteService(Clusters clusters, TickPreview.Source market, LongSupplier now) {
@@ -41,11 +41,11 @@ public final class QuoteService {
   }
 
   /**
-   * What a bid would win at the next tick, and how many nodes more there are at its price.
+   * Previews a bid at the next tick and counts the further nodes that the same price would win.
    *
-   * <p>Refused with {@code not-found} for a pool there is not, {@code bad-request} for GPUs that
-   * are no whole nodes, {@code price-precision}, {@code price-above-maximum}, and {@code
-   * overloaded} as previews are.
+   * <p>Fails with {@code not-found} for a pool that does not exist, {@code bad-request} if the GPUs
+   * are not whole nodes, {@code price-precision}, {@code price-above-maximum}, and {@code
+   * overloaded} if too many previews run.
    *
    * @param gpus GPUs to bid for
    * @param price the most to pay per GPU-hour, in US dollars
@@ -77,7 +77,10 @@ public final class QuoteService {
                             new BidQuote(pool, (int) gpus, ceilingCents, asked, left, rivalCents)));
   }
 
-  /** Who does not win all it asks for would win no more by asking for more. */
+  /**
+   * Returns the number of further nodes that the ceiling would win; 0 if the bid does not win all
+   * its nodes.
+   */
   private Future<Integer> left(
       Principal caller, Pool pool, int most, long ceilingCents, TickPreview asked) {
     return asked.nodesUnfilled() > 0
@@ -87,7 +90,9 @@ public final class QuoteService {
             .map(all -> Math.max(0, all.nodesWon() - asked.nodesWon()));
   }
 
-  /** A cluster there is not: no name is empty, so it stands for no other, and last in ties. */
+  /**
+   * Creates a hypothetical cluster. Its empty name replaces no real cluster and ranks last in ties.
+   */
   private Cluster bidding(Principal caller, Pool pool, int nodes, long ceilingCents) {
     long nowMillis = now.getAsLong();
     return Cluster.bidding(

@@ -14,9 +14,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A quote as text, by which the holder of a pool's lease tells it to the other processes: some
- * kilobytes, because a demand has at most {@link Demand#MAX_LEVELS} levels and few organizations
- * pay less than the clearing price.
+ * Encodes quotes as text, which the holder of a pool's lease stores for the other processes. A text
+ * has some kilobytes, because a demand has at most {@link Demand#MAX_LEVELS} levels and few
+ * organizations pay less than the clearing price.
  */
 final class QuoteText {
   private QuoteText() {}
@@ -39,7 +39,7 @@ final class QuoteText {
         .encode();
   }
 
-  /** Empty for what is no such text: a later release may write another. */
+  /** Parses a text; empty for an unknown format, because a later release may write another one. */
   static Optional<Quote> read(String text) {
     try {
       return Optional.of(quote(new JsonObject(text)));
@@ -61,7 +61,7 @@ final class QuoteText {
         new Rivalry(json.getLong("best"), json.getString("best_org"), json.getLong("next")));
   }
 
-  /** Null in quotes of the previous release. */
+  /** Reads the prices of organizations, which quotes of the previous release lack. */
   private static Map<String, Long> orgCents(@Nullable JsonObject orgs) {
     Map<String, Long> cents = new HashMap<>();
     if (orgs != null) {

@@ -25,22 +25,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which machines of a pool answered when they were last tried, and when, and how their hardware
- * was. What changed is stored in a few commits, not in one for each machine; the platform's trail
+ * Records which machines of a pool answered the last attempt, when, and the health of their
+ * hardware. Changes are stored in a few commits, not one for each machine. The platform's trail
  * records when a machine stops answering, when it answers again and when its health changes, and so
- * does that of the organization that holds it. Used on one context by the holder of the pool's
+ * does the trail of the organization that holds it. Used on one context by the holder of the pool's
  * lease.
  */
 final class Reachability {
   private static final String ACTOR = "system:market";
 
-  /** Characters kept of why a machine did not answer, as the contract has it. */
+  /** The longest error of a machine in the contract, in characters. */
   private static final int MAX_ERROR_CHARS = 500;
 
-  /** How many machines one statement covers; its text is the same for fewer. */
+  /** Machines in one statement; its text is the same for fewer. */
   private static final int SEEN_PER_STATEMENT = 64;
 
-  /** Bounds of one commit, so that it occupies the writer for milliseconds; the rest waits. */
+  /** Limits of one commit, so that it occupies the writer for milliseconds; the rest waits. */
   private static final int MAX_SEEN_PER_COMMIT = 32 * SEEN_PER_STATEMENT;
 
   private static final int MAX_CHANGED_PER_COMMIT = 128;
@@ -50,9 +50,9 @@ final class Reachability {
           .formatted(String.join(", ", Collections.nCopies(SEEN_PER_STATEMENT, "?")));
 
   /**
-   * What the organization that holds a machine is told. Not the error, which tells how operators
-   * reach machines; and nothing while a machine is being prepared or taken back, when it may well
-   * be silent.
+   * The columns of the row in the holder's trail. They leave out the error, which shows how
+   * operators reach machines. There is no row while a machine is being prepared or taken back,
+   * because it may be silent then.
    */
   private static final AuditStore.OwnColumns HOLDER =
       new AuditStore.OwnColumns(
@@ -73,19 +73,19 @@ final class Reachability {
   /** The error of each machine that did not answer. */
   private final Map<String, String> errors = new HashMap<>();
 
-  /** Since when each of these machines has not answered. */
+  /** Since when each machine that does not answer has been silent. */
   private final Map<String, Long> silentSince = new HashMap<>();
 
-  /** The errors that are stored. */
+  /** The stored errors. */
   private final Map<String, String> storedErrors = new HashMap<>();
 
-  /** The health of each machine that was examined, and since when it has its state. */
+  /** The health of each machine that was examined. */
   private final Map<String, Examined> health = new HashMap<>();
 
-  /** The health that is stored. */
+  /** The stored health. */
   private final Map<String, Examined> storedHealth = new HashMap<>();
 
-  /** When machines were seen, as far as that is not stored yet; the longest waiting first. */
+  /** The times of answers that are not stored yet, the longest waiting first. */
   private final Map<String, Long> unstoredSeen = new LinkedHashMap<>();
 
   /** Machines whose error or health changed since it was stored, even if it has changed back. */
@@ -93,13 +93,13 @@ final class Reachability {
 
   private boolean isStoring;
 
-  /** A machine's health, and since when its state is the same. */
+  /** A machine's health, and since when it has this state. */
   record Examined(Health health, long sinceMillis) {}
 
   /**
-   * How many machines answered when they were last tried.
+   * The number of machines by their answer to the last attempt.
    *
-   * @param unknown those never tried
+   * @param unknown machines that were never probed
    */
   record Counts(int reachable, int unreachable, int unknown) {}
 
@@ -115,7 +115,7 @@ final class Reachability {
       @Nullable String error,
       @Nullable Examined health) {}
 
-  /** Reads what the previous holder of the lease saw last. */
+  /** Reads the results that the previous holder of the lease stored. */
   Future<Void> load() {
     return database
         .read(
@@ -164,7 +164,7 @@ final class Reachability {
             row.integer("health_since"));
   }
 
-  /** The reasons as a row has them: one a line, null if there are none. */
+  /** Returns the reasons as a row stores them, one per line; null if there are none. */
   static @Nullable String reasons(Examined examined) {
     return examined.health().isFaulty() ? String.join("\n", examined.health().reasons()) : null;
   }
@@ -174,9 +174,9 @@ final class Reachability {
   }
 
   /**
-   * A machine answered.
+   * Records that a machine answered.
    *
-   * @return whether it had not when it was tried before
+   * @return true if it did not answer the attempt before
    */
   boolean seen(String nodeId, long nowMillis) {
     tried.add(nodeId);
@@ -189,7 +189,7 @@ final class Reachability {
     return isBack;
   }
 
-  /** Returns since when a machine has not answered; null if it did when it was last tried. */
+  /** Returns since when a machine has not answered; null if it answered the last attempt. */
   @Nullable Long silentSinceMillis(String nodeId) {
     return silentSince.get(nodeId);
   }
@@ -199,7 +199,7 @@ final class Reachability {
     return seenMillis == null ? createdMillis : seenMillis;
   }
 
-  /** A machine did not answer. */
+  /** Records that a machine did not answer. */
   void missed(String nodeId, Throwable why, long nowMillis) {
     tried.add(nodeId);
     silentSince.putIfAbsent(nodeId, nowMillis);
@@ -209,7 +209,7 @@ final class Reachability {
     }
   }
 
-  /** A machine's hardware was examined. Nothing is stored of a machine that is never checked. */
+  /** Records the result of an examination. A machine without any check is not recorded. */
   void examined(String nodeId, Health found, long nowMillis) {
     Examined before = health.get(nodeId);
     if (before == null && found.state() == Health.State.UNKNOWN) {
@@ -227,7 +227,7 @@ final class Reachability {
     }
   }
 
-  /** The machine is another, or gone. */
+  /** Forgets a machine that was replaced or left the pool. */
   void forget(String nodeId) {
     tried.remove(nodeId);
     errors.remove(nodeId);
@@ -246,7 +246,8 @@ final class Reachability {
   }
 
   /**
-   * Returns how many machines have a health of each state, unknown for those never examined.
+   * Returns the number of machines in each health state; machines that were never examined are
+   * unknown.
    *
    * @param nodes the number of all machines
    */
@@ -260,7 +261,9 @@ final class Reachability {
     return counts;
   }
 
-  /** Stores what is not stored yet, as far as one commit may; what fails is stored next time. */
+  /**
+   * Stores pending results, up to the limits of one commit. The next call retries a failed commit.
+   */
   Future<Void> store(long nowMillis) {
     Map<String, Long> seen = new HashMap<>();
     Iterator<Map.Entry<String, Long>> waiting = unstoredSeen.entrySet().iterator();
@@ -291,7 +294,7 @@ final class Reachability {
         .onComplete(done -> isStoring = false);
   }
 
-  /** What a commit says of a machine. */
+  /** The state of a machine in a commit. */
   private record Becoming(String nodeId, @Nullable String error, @Nullable Examined health) {}
 
   private void stored(Becoming now) {
@@ -310,7 +313,10 @@ final class Reachability {
     }
   }
 
-  /** With the earliest of their times for all of a statement: none is said to be seen too late. */
+  /**
+   * Returns the statements that store answers. All machines of a statement get its earliest time,
+   * so that no stored time is too late.
+   */
   private static List<Statement> seenStatements(Map<String, Long> seen) {
     List<Statement> statements = new ArrayList<>();
     List<Map.Entry<String, Long>> all = List.copyOf(seen.entrySet());
@@ -368,7 +374,10 @@ final class Reachability {
     }
   }
 
-  /** Records a fault, and its end; that a healthy machine was examined first is no news. */
+  /**
+   * Records the start or the end of a fault. The first examination of a healthy machine is not
+   * recorded.
+   */
   private void addHealthChange(
       String nodeId, @Nullable Examined examined, long nowMillis, List<Statement> statements) {
     Examined before = storedHealth.get(nodeId);
@@ -401,7 +410,10 @@ final class Reachability {
             nodeId));
   }
 
-  /** The text of a fault may change at each probe, such as a count of errors. */
+  /**
+   * Compares states and numbers of faults, because the text of a fault, such as a count of errors,
+   * may change at each probe.
+   */
   private static boolean isSameKind(Examined examined, @Nullable Examined before) {
     return before != null
         && examined.health().state() == before.health().state()

@@ -10,58 +10,64 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Takes machines from one allocation to the next, whatever a process that ran the market before, or
- * still believes it does, has left on them.
+ * Moves machines from one allocation to the next, in any state that an earlier process, or one that
+ * believes it still runs the market, has left.
  *
  * <p>A process may stall between a decision and the call that carries it out, and a machine cannot
- * ask whether its caller still has the lease. So nothing here rests on the lease, nor on what this
- * process remembers of the clusters. An allocation is stored before any machine is marked for it,
- * and one that is gone never comes back. Each call names its allocation, a machine refuses one when
- * it is marked for another, and a mark is somebody's unless the store, asked after the mark was
- * read, says that its allocation is gone.
+ * ask whether its caller still has the lease. So this class depends neither on the lease nor on
+ * this process's memory of the clusters. An allocation is stored before a machine is marked for it,
+ * and an ended allocation never returns. Each call names its allocation, and a machine that is
+ * marked for another allocation rejects the call. A mark is valid unless the store, asked after the
+ * mark was read, says that its allocation has ended.
  *
- * <p>A mark of which the store knows nothing proves a grant that the database lost, and its tenant
- * may be on the machine. Such a machine is not cleaned before an operator retries the node; see
- * {@link LostGrants}. Used on one context.
+ * <p>A mark that the store does not know proves a grant that the database lost, and its tenant may
+ * be on the machine. Such a machine is not cleaned before an operator retries the node; see {@link
+ * LostGrants}. Used on one context.
  */
 final class Reassignment {
   private final NodeProvider provider;
   private final NodeStore store;
   private final Handovers handovers;
 
-  /** What becomes of a machine between two tenants besides its cleaning. */
+  /** Stores and decides the steps of a machine between two tenants besides its cleaning. */
   interface Handovers {
     /** Stores the record of a reclaim that succeeded. */
     Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning);
 
-    /** True if a machine is given a new image instead of being cleaned. */
+    /** Returns true if a machine gets a new image instead of being cleaned. */
     default boolean isReimaged(String nodeId) {
       return false;
     }
 
-    /** Gives a machine that nobody has a new image. */
+    /** Gives a free machine a new image. */
     default Future<Void> reimage(String nodeId, String allocationId) {
       throw new UnsupportedOperationException(nodeId);
     }
 
     /**
-     * True if the database cannot have lost a grant of a machine since the last that it knows, or
-     * if an operator retried the machine since it was last left.
+     * Returns true if the database cannot have lost a grant of a machine since the last known one,
+     * or if an operator retried the machine since the last lost grant was found.
      */
     default Future<Boolean> isCertain(String nodeId) {
       return Future.succeededFuture(true);
     }
 
-    /** Stores that a machine is left as it is for an allocation that the store does not know. */
+    /**
+     * Stores a lost grant: a machine is left unchanged for an allocation that the store does not
+     * know.
+     */
     Future<Void> left(String nodeId, String allocationId);
 
-    /** Clears the lost grants of a machine, if some are stored. */
+    /** Clears the lost grants of a machine, if any are stored. */
     Future<Void> known(String nodeId);
 
-    /** Returns the allocation for which a machine was left and waits for an operator's retry. */
+    /** Returns the unknown allocation for which a machine waits for an operator's retry. */
     Optional<String> unknownMark(String nodeId);
 
-    /** True if an operator allowed to wipe a machine of an allocation that the store lost. */
+    /**
+     * Returns true if an operator allowed the market to wipe a machine of an allocation that the
+     * store lost.
+     */
     boolean mayWipe(String nodeId, String allocationId);
   }
 
@@ -71,7 +77,7 @@ final class Reassignment {
     this.handovers = handovers;
   }
 
-  /** Prepares a machine for an allocation; a mark that is nobody's is cleared away first. */
+  /** Prepares a machine for an allocation, after clearing the mark of an ended allocation. */
   Future<Void> provision(
       Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms) {
     return provider
@@ -83,7 +89,7 @@ final class Reassignment {
                         clean -> provider.provision(machine, allocationId, publicKeys, terms)));
   }
 
-  /** Takes a machine back from an allocation; from nobody's mark too. */
+  /** Takes a machine back from an allocation, and clears the mark of an ended allocation. */
   Future<Void> reclaim(Machine machine, String allocationId) {
     return cleanAndRecord(machine, allocationId)
         .compose(clean -> handovers.known(machine.nodeId()))
@@ -91,10 +97,11 @@ final class Reassignment {
   }
 
   /**
-   * Takes a machine back from the allocation it is marked for, if that is gone. Fails as
-   * {@linkplain NodeFailureException#isUnfit() unfit} if the store does not know the allocation.
+   * Takes a machine back from the allocation that it is marked for, if that allocation has ended.
+   * Fails as {@linkplain NodeFailureException#isUnfit() unfit} if the store does not know the
+   * allocation.
    *
-   * @return whether it was gone; else the machine is left as it is
+   * @return true if the allocation has ended; false if the machine was left unchanged
    */
   Future<Boolean> clear(Machine machine, String mark) {
     return store
@@ -130,7 +137,7 @@ final class Reassignment {
                               ? Future.succeededFuture(true)
                               : Future.failedFuture(
                                   NodeFailureException.heldByAnother(
-                                      "it holds allocation " + found.get())));
+                                      "the machine is marked for allocation " + found.get())));
             });
   }
 
@@ -138,30 +145,30 @@ final class Reassignment {
     return leave(
         nodeId,
         mark,
-        "it is prepared for allocation %s, which the database does not know, as after a"
+        "the machine is marked for allocation %s, which the database does not know, as after a"
             + " fail-over that lost the grant");
   }
 
   /**
-   * @param why with a place for the allocation
+   * @param why the error, with a placeholder for the allocation
    */
   private <T> Future<T> leave(String nodeId, String allocationId, String why) {
     NodeFailureException unfit =
         NodeFailureException.unfit(
             (why
-                    + ": its tenant may use it, and nothing was wiped. Retry the node to have it"
-                    + " wiped")
+                    + ": a tenant may use the machine, so nothing was wiped. Retry the node to"
+                    + " wipe it")
                 .formatted(allocationId));
     return handovers.left(nodeId, allocationId).compose(noted -> Future.failedFuture(unfit));
   }
 
   /**
    * Fails as {@linkplain NodeFailureException#isUnfit() unfit} if a machine is marked for an
-   * allocation that the store does not know, unless an operator allowed to wipe it. A machine that
-   * names no allocation passes unless it was left before, because its tenant may keep it from
-   * answering. It does not pass either if the database may have lost its tenant's grant.
+   * allocation that the store does not know, unless an operator allowed the market to wipe it. A
+   * machine that names no allocation passes, because its tenant may keep it from answering. It does
+   * not pass if it has a lost grant, or if the database may have lost its tenant's grant.
    *
-   * @param allocationId the allocation that the store has for it
+   * @param allocationId the allocation of the machine in the store
    */
   Future<Void> requireKnown(Machine machine, String allocationId) {
     String nodeId = machine.nodeId();
@@ -197,8 +204,8 @@ final class Reassignment {
                         : leave(
                             nodeId,
                             allocationId,
-                            "it does not say that it is prepared for allocation %s, and the"
-                                + " database may have lost a later grant in a fail-over"));
+                            "the machine does not report allocation %s, and the database may"
+                                + " have lost a later grant in a fail-over"));
   }
 
   private Future<Boolean> wipe(Machine machine, String mark) {
@@ -217,8 +224,8 @@ final class Reassignment {
   }
 
   /**
-   * Fails as the call did unless another's mark was in its way and could be cleared. A machine that
-   * is reimaged has another host key afterwards, so the call does not wait for that.
+   * Clears another allocation's mark that made a call fail; otherwise fails as the call did. A
+   * reimaged machine has another host key afterwards, so the call does not wait for the reimage.
    */
   private Future<Void> clearOther(Machine machine, Throwable failure) {
     if (!(failure instanceof NodeFailureException refused && refused.isHeldByAnother())
@@ -232,14 +239,14 @@ final class Reassignment {
             isClean -> isClean ? Future.succeededFuture() : Future.<Void>failedFuture(failure));
   }
 
-  /** Asks a machine for which allocation it is marked; fails if it does not answer. */
+  /** Reads the mark of a machine; fails if the machine does not answer. */
   private Future<Optional<String>> mark(Machine machine) {
     return provider
         .held(List.of(machine))
         .map(
             holdings -> {
               if (holdings.isEmpty()) {
-                throw NodeFailureException.passing("what it holds is not known");
+                throw NodeFailureException.passing("the machine did not report its allocation");
               }
               return Optional.ofNullable(holdings.get(0).allocationId());
             });

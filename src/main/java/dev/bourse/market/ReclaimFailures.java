@@ -7,8 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How often in a row machines could not be cleaned. A tenant may still be on one that cannot: after
- * some failures it is quarantined, and never goes back to the market by itself. On one context.
+ * Counts consecutive failures to clean machines. A tenant may still be on a machine that cannot be
+ * cleaned, so after some failures it is quarantined, and it does not return to the market before it
+ * is clean or an operator releases it. Used on one context.
  */
 final class ReclaimFailures {
   /** Failures in a row after which an operator must look at the machine. */
@@ -17,7 +18,7 @@ final class ReclaimFailures {
   private final Inventory nodes;
   private final Clock clock;
 
-  /** By allocation, or by node for a machine that nobody has. */
+  /** Consecutive failures, by allocation, or by node for a machine without a holder. */
   private final Map<String, Integer> inARow = new HashMap<>();
 
   private boolean stopped;
@@ -28,13 +29,13 @@ final class ReclaimFailures {
   }
 
   /**
-   * A machine could not be cleaned.
+   * Records that a machine could not be cleaned.
    *
-   * @param work the allocation, or the node of a machine that nobody has
-   * @param allocationId what it was to be cleaned of
+   * @param work the allocation, or the node of a machine without a holder
+   * @param allocationId the allocation to clean the machine of
    */
   Future<Void> failed(String work, String nodeId, String allocationId, Throwable cause) {
-    if (stopped || !speaksAgainstTheMachine(cause)) {
+    if (stopped || !isMachineFailure(cause)) {
       return Future.succeededFuture();
     }
     boolean isUnfit = cause instanceof NodeFailureException failure && failure.isUnfit();
@@ -45,7 +46,7 @@ final class ReclaimFailures {
         : nodes.note(node.unclean(allocationId, clock.millis(), cause.getMessage()));
   }
 
-  /** A machine is clean: nobody is on it any more, if somebody was. */
+  /** Records that a machine is clean. */
   Future<Void> ended(String work, String nodeId, String allocationId) {
     inARow.remove(work);
     Node node = nodes.get(nodeId);
@@ -54,18 +55,21 @@ final class ReclaimFailures {
         : nodes.note(node.cleaned(allocationId));
   }
 
-  /** What failed before does not count any more. */
+  /** Resets the failures. */
   void forget(String work) {
     inARow.remove(work);
   }
 
-  /** Notes nothing more of any machine. */
+  /** Stops recording. */
   void stop() {
     stopped = true;
   }
 
-  /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
-  static boolean speaksAgainstTheMachine(Throwable cause) {
+  /**
+   * Returns true if a failure is the machine's own. The failure of a call that never reached the
+   * machine, or of the store, is not.
+   */
+  static boolean isMachineFailure(Throwable cause) {
     return cause instanceof NodeFailureException && !WorkPool.isBusy(cause);
   }
 }

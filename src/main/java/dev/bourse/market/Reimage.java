@@ -3,28 +3,28 @@ package dev.bourse.market;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A new image that a machine needs before it is granted again, as far as it has come. It is stored
- * with the node, so that whichever process runs the market takes it up where it stands.
+ * The progress of a new image that a machine needs before it is granted again. It is stored with
+ * the node, so that any process that runs the market continues from its current step.
  *
  * @param allocationId the allocation after which it is needed
- * @param retry how often operators had retried the node's work when this try began
- * @param untilMillis when this try is given up; −1 if it failed
- * @param hostKey the key that the operator's command answered; null while it has not
+ * @param retry how often operators had retried the node's work when this attempt began
+ * @param untilMillis when this attempt is given up, in epoch milliseconds; −1 if it failed
+ * @param hostKey the new host key that the operator's command returned; null until then
  */
 record Reimage(String allocationId, long retry, long untilMillis, @Nullable String hostKey) {
   private static final long FAILED = -1;
 
-  /** What comes next. */
+  /** The next step of a reimage. */
   enum Step {
-    /** A try begins, which is stored before anything is started. */
+    /** An attempt begins; it is stored before any command starts. */
     BEGIN,
-    /** The operator's command runs, for the first time or once more. */
+    /** The operator's command runs, possibly again. */
     IMAGE,
     /** The machine is visited with the new host key. */
     VISIT,
-    /** The time is up. */
+    /** The attempt has timed out. */
     GIVE_UP,
-    /** This try failed; an operator decides. */
+    /** The attempt failed; an operator decides. */
     WAIT
   }
 
@@ -47,7 +47,7 @@ record Reimage(String allocationId, long retry, long untilMillis, @Nullable Stri
     return untilMillis == FAILED;
   }
 
-  /** This try has failed, and waits for an operator. */
+  /** Returns the failed attempt, which waits for an operator. */
   Reimage failed() {
     return new Reimage(allocationId, retry, FAILED, null);
   }
@@ -56,7 +56,10 @@ record Reimage(String allocationId, long retry, long untilMillis, @Nullable Stri
     return new Reimage(allocationId, retry, untilMillis, key);
   }
 
-  /** What the operator's command is told, the same for each repetition of this try. */
+  /**
+   * Returns the id for the operator's command, which is the same for each repetition of this
+   * attempt.
+   */
   String id() {
     return allocationId + "." + retry;
   }

@@ -24,19 +24,22 @@ import org.slf4j.LoggerFactory;
  * things that no search on the machine finds.
  *
  * <p>Each step is stored with the node before the next one begins ({@link Reimage}), under the
- * pool's lease. A process that takes over goes on from there: before an answer it starts the
- * operator's command once more with the same id, after it the machine is visited with the key that
- * was answered. The commit that frees the machine also pins its new host key. Whatever fails
- * lastingly quarantines the machine, and nothing is started again before an operator retries it.
- * Used on one context, for as long as one lease is held.
+ * pool's lease. A process that takes over continues: before the operator's command has answered, it
+ * starts the command again with the same id; afterwards it visits the machine with the new key. The
+ * commit that frees the machine also pins its new host key. A lasting failure quarantines the
+ * machine, and nothing starts again before an operator retries it. Used on one context, for as long
+ * as one lease is held.
  */
 final class Reimaging {
   private static final Logger LOG = LoggerFactory.getLogger(Reimaging.class);
 
-  /** Longest time between two visits to a machine that starts with its new image, for minutes. */
+  /**
+   * The longest time between two visits to a machine that starts with its new image, which takes
+   * minutes.
+   */
   private static final long VISIT_MILLIS = 5_000;
 
-  /** At least so many visits before the time is up. */
+  /** The least number of visits before the time-out. */
   private static final int VISITS = 100;
 
   private final Vertx vertx;
@@ -49,16 +52,16 @@ final class Reimaging {
   private final Set<String> running = new HashSet<>();
   private volatile boolean stopped;
 
-  /** Who is told, on the same context. */
+  /** Receives the results, on the same context. */
   interface Listener {
-    /** A machine has its new image, and is known by another host key. */
+    /** A machine has its new image and another host key. */
     void reimaged(String nodeId);
 
     /** Stores that a machine may have a tenant that the database does not know. */
     Future<Void> doubted(String nodeId, String allocationId);
   }
 
-  /** Commits what makes a machine free. */
+  /** Commits the statements that free a machine. */
   interface Ending {
     Future<Void> commit(List<Statement> statements);
   }
@@ -80,28 +83,31 @@ final class Reimaging {
     this.listener = listener;
   }
 
-  /** Starts nothing more; the command of an image under way is stopped. */
+  /** Stops all reimages, including the running command of one. */
   void stop() {
     stopped = true;
   }
 
-  /** Machines that are being reimaged, also if an operator ended that meanwhile. */
+  /**
+   * Returns the machines that are being reimaged, including those whose reimage an operator has
+   * ended.
+   */
   Set<String> inWork() {
     return running;
   }
 
-  /** True if a machine needs a new image after a tenant of this pool. */
+  /** Returns true if a machine needs a new image after a tenant of this pool. */
   boolean isDemanded() {
     return provider.reimageTimeoutMillis().isPresent() && env.hasRootTenants(lease.pool());
   }
 
-  /** True if a machine needs a new image before it is free, also because one has begun. */
+  /** Returns true if a machine needs a new image before it is free, or has begun one. */
   boolean isDemandedOf(String nodeId) {
     Node node = nodes.get(nodeId);
     return isDemanded() || (node != null && node.reimage() != null);
   }
 
-  /** True if a reimage of a machine after this allocation is stored and has not failed. */
+  /** Returns true if a reimage of a machine after this allocation is stored and has not failed. */
   boolean isUnderWay(String nodeId, String allocationId) {
     Node node = nodes.get(nodeId);
     return node != null
@@ -110,15 +116,15 @@ final class Reimaging {
         && !node.reimage().hasFailed();
   }
 
-  /** Gives a machine that nobody has a new image. */
+  /** Gives a machine without a holder a new image. */
   Future<Void> run(String nodeId, String allocationId) {
     return run(nodeId, allocationId, statements -> env.nodes().commit(statements, lease));
   }
 
   /**
-   * Takes a machine from wherever its reimage stands to its end.
+   * Runs a machine's reimage from its current step to its end.
    *
-   * @param ending is given what to commit with the end of the allocation
+   * @param ending commits the given statements together with the end of the allocation
    */
   Future<Void> run(String nodeId, String allocationId, Ending ending) {
     if (!running.add(nodeId)) {
@@ -133,7 +139,7 @@ final class Reimaging {
     Node node = nodes.get(nodeId);
     if (node == null || stopped) {
       return Future.failedFuture(
-          NodeFailureException.busy(nodeId + " is no longer this process's"));
+          NodeFailureException.busy("this process no longer manages node " + nodeId));
     }
     return switch (Reimage.next(node, allocationId, env.now())) {
       case BEGIN ->
@@ -152,18 +158,18 @@ final class Reimaging {
       case GIVE_UP ->
           Future.failedFuture(
               NodeFailureException.unfit(
-                  "%s: the machine had no new image after %d ms"
+                  "%s: the reimage did not finish within %d ms"
                       .formatted(nodeId, timeoutMillis())));
       case WAIT ->
           Future.failedFuture(
               NodeFailureException.lasting(
-                  nodeId + ": the reimage failed and waits for an operator"));
+                  nodeId + ": the reimage failed; retry the node to start it again"));
     };
   }
 
   /**
-   * Stores the step before once more, because a commit that failed may not have stored it. Fails if
-   * the machine may have been reimaged and granted in commits that the database lost.
+   * Stores the previous step again, because a failed commit may not have stored it. Fails if the
+   * machine may have been reimaged and granted in commits that the database lost.
    */
   private Future<Node> confirm(Node node) {
     return requireCertain(node.nodeId(), Objects.requireNonNull(node.reimage()).allocationId())
@@ -183,25 +189,27 @@ final class Reimaging {
                   NodeFailureException.unfit(
                       nodeId
                           + ": the database may have lost commits since this reimage began, as in"
-                          + " a fail-over. The machine may have its new image and a tenant by now,"
-                          + " so nothing was wiped. Retry the node to have it reimaged");
+                          + " a fail-over. The machine may already have its new image and a"
+                          + " tenant, so nothing was wiped. Retry the node to reimage it");
               return listener
                   .doubted(nodeId, allocationId)
                   .compose(noted -> Future.failedFuture(unfit));
             });
   }
 
-  /** Returns a node as it is now; fails if its reimage is another than when it was read. */
+  /**
+   * Returns the current state of a node; fails if its reimage has changed since the node was read.
+   */
   private Future<Node> unchanged(Node node) {
     Node now = nodes.get(node.nodeId());
     return stopped || now == null || !Objects.equals(node.reimage(), now.reimage())
         ? Future.failedFuture(
-            NodeFailureException.busy(node.nodeId() + ": an operator changed the node meanwhile"))
+            NodeFailureException.busy(node.nodeId() + ": the node changed during its reimage"))
         : Future.succeededFuture(now);
   }
 
   private Reimage begun(Node node, String allocationId) {
-    LOG.info("pool {}: node {} is reimaged", lease.pool(), node.nodeId());
+    LOG.info("pool {}: reimage of node {} started", lease.pool(), node.nodeId());
     return new Reimage(allocationId, node.retries(), env.now() + timeoutMillis(), null);
   }
 
@@ -220,7 +228,7 @@ final class Reimaging {
             key -> unchanged(node).compose(now -> nodes.note(now.needing(reimage.answered(key)))));
   }
 
-  /** Visits the machine until it answers with its new key, as one that joins the pool. */
+  /** Visits the machine until it answers with its new key, like a machine that joins the pool. */
   private Future<Void> visit(Node node, Ending ending) {
     Reimage reimage = Objects.requireNonNull(node.reimage());
     String key = Objects.requireNonNull(reimage.hostKey());
@@ -280,7 +288,7 @@ final class Reimaging {
     Node now = nodes.get(nodeId);
     if (stopped || now == null || !Objects.equals(node.reimage(), now.reimage())) {
       return Future.failedFuture(
-          NodeFailureException.busy(nodeId + ": an operator changed the node meanwhile"));
+          NodeFailureException.busy(nodeId + ": the node changed during its reimage"));
     }
     Reimage reimage = Objects.requireNonNull(now.reimage());
     Machine fresh = now.machine().reimaged(key);
@@ -298,13 +306,13 @@ final class Reimaging {
         .commit(NodeStore.reimaged(now, after, handover))
         .onSuccess(
             stored -> {
-              LOG.info("pool {}: node {} has a new image and is free", lease.pool(), nodeId);
-              nodes.replaced(after);
+              LOG.info("pool {}: reimage of node {} finished; the node is free", lease.pool(), nodeId);
+              nodes.replace(after);
               listener.reimaged(nodeId);
             });
   }
 
-  /** Without the comment that a key in a world file may have. */
+  /** Returns a key without the comment that it may have in a world file. */
   private static @Nullable String canonical(@Nullable String line) {
     if (line == null) {
       return null;
@@ -313,7 +321,10 @@ final class Reimaging {
     return words.length < 2 ? line : words[0] + ' ' + words[1];
   }
 
-  /** At most the time-out: a clock that was ahead may have written a time far off. */
+  /**
+   * Returns the time left, at most the time-out, because a clock that was ahead may have written
+   * the deadline.
+   */
   private long remainingMillis(Reimage reimage) {
     return Math.min(reimage.untilMillis() - env.now(), timeoutMillis());
   }

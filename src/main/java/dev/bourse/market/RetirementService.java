@@ -21,11 +21,14 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Takes machines out of allocations by an operator's word, whatever they are doing: nothing is
- * asked of a machine, for one that is dead or gone would never answer.
+ * Ends allocations at an operator's request, in any state. It never waits for the machine, because
+ * a dead machine would never answer.
  */
 public final class RetirementService {
-  /** How often a node is looked at anew because the market moved it first; a tick moves it once. */
+  /**
+   * Attempts at a change before it fails because the market changed the node first. A tick changes
+   * a node once.
+   */
   private static final int TRIES = 5;
 
   private final NodeStore store;
@@ -42,22 +45,22 @@ public final class RetirementService {
   }
 
   /**
-   * Retires a node in any state: an allocation ends with it, its id and its address are free.
+   * Retires a node in any state. Its allocation ends, and its id and its address become free.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
-   * with {@code conflict} when it is retired already, with {@code overloaded} when the market keeps
-   * moving it.
+   * <p>Fails with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} if it is already retired, and with {@code overloaded} if the market keeps
+   * changing it.
    *
-   * @param operator who asks
+   * @param operator the requesting operator
    */
   public Future<NodeView> retireNode(Operator operator, String nodeId) {
-    return untilItHolds(operator, nodeId, TRIES, stored -> retire(operator.actor(), stored));
+    return changeWithRetries(operator, nodeId, TRIES, stored -> retire(operator.actor(), stored));
   }
 
   private Future<Void> retire(String actor, NodeStore.StoredNode stored) {
     String nodeId = stored.node().nodeId();
     NodeStore.Holder holder = stored.holder();
-    AuditRow row = audit(actor, "node_retire", nodeId, told(stored));
+    AuditRow row = audit(actor, "node_retire", nodeId, describe(stored));
     return holder == null
         ? store.retire(stored.pool(), nodeId, row)
         : end(
@@ -69,20 +72,20 @@ public final class RetirementService {
   }
 
   /**
-   * Takes a granted node from its cluster; the machine is cleaned, and the cluster bids on for
-   * another. One that its cluster gives back already stays as it is.
+   * Evicts a cluster from a node. The machine is cleaned, and the cluster bids for another node. A
+   * node that its cluster already gives back stays unchanged.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
-   * with {@code conflict} when it is retired, when nobody holds it or another cluster than the one
-   * named does, with {@code overloaded} when the market keeps moving it.
+   * <p>Fails with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} if the node is retired, if no cluster or another than the named one holds
+   * it, and with {@code overloaded} if the market keeps changing it.
    *
-   * @param operator who asks
-   * @param cluster the cluster that must hold it; empty for whichever does
-   * @param reason why, for the trail
+   * @param operator the requesting operator
+   * @param cluster the cluster that must hold the node; empty for any
+   * @param reason the reason in the trail
    */
   public Future<NodeView> evictNode(
       Operator operator, String nodeId, Optional<String> cluster, String reason) {
-    return untilItHolds(
+    return changeWithRetries(
         operator, nodeId, TRIES, stored -> evict(operator.actor(), stored, cluster, reason));
   }
 
@@ -104,7 +107,7 @@ public final class RetirementService {
       return Future.succeededFuture();
     }
     AuditRow row =
-        audit(actor, "node_evict", nodeId, told(holder) + " reason=" + Text.shown(reason));
+        audit(actor, "node_evict", nodeId, describe(holder) + " reason=" + Text.shown(reason));
     return submit(
         stored.pool(),
         holder,
@@ -113,18 +116,18 @@ public final class RetirementService {
   }
 
   /**
-   * Ends a node's reclaim: an operator cleaned the machine.
+   * Ends a node's reclaim after an operator cleaned the machine.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
-   * with {@code conflict} when it is retired or not being reclaimed, with {@code overloaded} when
-   * the market keeps moving it.
+   * <p>Fails with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} if the node is retired or not being reclaimed, and with {@code
+   * overloaded} if the market keeps changing it.
    *
-   * @param operator who asks
-   * @param backToMarket whether it may be granted, as soon as it says that it holds nothing; else
-   *     it is quarantined until it is released
+   * @param operator the requesting operator
+   * @param backToMarket true to let the market grant the node as soon as the machine reports that
+   *     it holds no allocation; false to quarantine it until it is released
    */
   public Future<NodeView> endReclaim(Operator operator, String nodeId, boolean backToMarket) {
-    return untilItHolds(
+    return changeWithRetries(
         operator, nodeId, TRIES, stored -> endReclaim(operator.actor(), stored, backToMarket));
   }
 
@@ -137,7 +140,7 @@ public final class RetirementService {
               ErrorCode.CONFLICT, "node %s is not being reclaimed: %s", nodeId, instead)
           .with("reason", "wrong-status");
     }
-    String detail = "back_to_market=" + backToMarket + " " + told(holder);
+    String detail = "back_to_market=" + backToMarket + " " + describe(holder);
     AuditRow row = audit(actor, "node_end_reclaim", nodeId, detail);
     return end(
         stored.pool(),
@@ -149,8 +152,8 @@ public final class RetirementService {
   }
 
   /**
-   * In one commit with the statements; fails with {@link NodeStore.NodeMovedException} when it is
-   * over already.
+   * Ends an allocation in one commit with the statements. Fails with {@link
+   * NodeStore.NodeMovedException} if it has already ended.
    */
   private Future<Void> end(
       String pool, NodeStore.Holder holder, String why, List<Statement> statements) {
@@ -170,8 +173,10 @@ public final class RetirementService {
                         : e));
   }
 
-  /** Carries a change out on the node as it is, anew for as long as it moves before the commit. */
-  private Future<NodeView> untilItHolds(
+  /**
+   * Carries out a change on the current node, and repeats it if the node changes before the commit.
+   */
+  private Future<NodeView> changeWithRetries(
       Operator operator,
       String nodeId,
       int triesLeft,
@@ -193,17 +198,17 @@ public final class RetirementService {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
-                  ? untilItHolds(operator, nodeId, triesLeft - 1, change)
+                  ? changeWithRetries(operator, nodeId, triesLeft - 1, change)
                   : Future.failedFuture(
                       ApiException.retryLater(
                           ErrorCode.OVERLOADED,
-                          "the market keeps moving node " + nodeId + "; nothing was changed",
+                          "the market keeps changing node " + nodeId + "; nothing was stored",
                           1_000));
             });
   }
 
-  /** The machine as it was, for once its id is another's the trail alone remembers it. */
-  private static String told(NodeStore.StoredNode stored) {
+  /** Describes the machine for the trail, the only record of it after its id is reused. */
+  private static String describe(NodeStore.StoredNode stored) {
     Machine machine = stored.machine();
     NodeStore.Holder holder = stored.holder();
     return "pool=%s public_ip=%s ssh_port=%d host_key=%s%s"
@@ -212,10 +217,10 @@ public final class RetirementService {
             machine.publicIp(),
             machine.sshPort(),
             NodeService.fingerprint(machine.hostKey()),
-            holder == null ? "" : " " + told(holder));
+            holder == null ? "" : " " + describe(holder));
   }
 
-  private static String told(NodeStore.Holder holder) {
+  private static String describe(NodeStore.Holder holder) {
     return "cluster=" + holder.cluster() + " allocation=" + holder.allocationId();
   }
 

@@ -18,11 +18,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out what ticks decide, for as long as one lease is held: each commit is fenced by it. */
+/**
+ * Carries out the decisions of ticks, for as long as one lease is held. The lease fences each
+ * commit.
+ */
 final class Settlement {
   private static final Logger LOG = LoggerFactory.getLogger(Settlement.class);
 
-  /** Clusters told of a tick's decisions at once; their commits share fsyncs. */
+  /** Orders to clusters in flight at once; their commits share fsyncs. */
   private static final int ORDERS_IN_FLIGHT = 256;
 
   private final MarketEnvironment env;
@@ -39,7 +42,7 @@ final class Settlement {
   private Map<String, Long> orgCents = Map.of();
   private @Nullable Long orgCentsReadNanos;
 
-  /** Answers come on any thread. */
+  /** Set by answers on any thread. */
   private volatile boolean isLeaseLost;
 
   Settlement(MarketEnvironment env, TickRunner tickRunner, Lease lease, Fleet machines) {
@@ -65,7 +68,7 @@ final class Settlement {
                     next -> order(next.getKey(), next.getValue())));
   }
 
-  /** No order is given after one that found the lease lost. */
+  /** Stops the orders after one that found the lease lost. */
   private <T> Iterator<T> whileLeaseIsHeld(Iterator<T> orders) {
     return new Iterator<>() {
       @Override
@@ -102,7 +105,10 @@ final class Settlement {
             });
   }
 
-  /** The lease's, and that no node to be granted was retired since the tick looked. */
+  /**
+   * Returns the fence of the lease, and the guards that no granted node has left the market since
+   * the tick read it.
+   */
   private List<Statement> fences(Tick.Decided decided) {
     List<Statement> fences = new ArrayList<>();
     fences.add(lease.fence());

@@ -7,27 +7,30 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** How much organizations may still commit to; the market asks before each tick. */
+/**
+ * Reads the amounts that organizations may still commit to. The market reads them before each tick.
+ */
 @FunctionalInterface
 public interface Spending {
-  /** Nobody has a limit. */
+  /** No organization has a limit. */
   Spending UNLIMITED = (buyers, instead, nowMillis) -> Future.succeededFuture(Allowance.UNLIMITED);
 
   /**
-   * What organizations may commit to at this moment. A tick for which this cannot be read is not
-   * held, for it could grant what nobody may spend.
+   * Reads the amounts that organizations may commit to now. A tick for which this fails is not
+   * held, because it could grant nodes that the organization cannot pay.
    *
-   * @param buyers organizations that could be granted something; all others that have a limit may
-   *     commit to nothing, so that who begins to bid meanwhile waits for the tick after
-   * @param instead a cluster as it would be instead of as it stands
+   * @param buyers organizations that could be granted nodes. All others with a limit may commit to
+   *     nothing, so an organization that starts to bid during the read waits for the next tick
+   * @param instead a cluster in a changed state, which replaces its current one
    */
   Future<Allowance> readAllowance(Set<String> buyers, Optional<Cluster> instead, long nowMillis);
 
   /**
-   * What declarations have spent of their budgets at this moment, by cluster. A tick for which this
-   * cannot be read is not held either.
+   * Reads the amounts that declarations have spent of their budgets, by cluster. A tick for which
+   * this fails is not held.
    *
-   * @param budgeted clusters; those whose declaration has no budget are left out
+   * @param budgeted clusters to read; those whose declaration has no budget are left out of the
+   *     result
    */
   default Future<Map<String, Spent>> readSpent(Collection<Cluster> budgeted, long nowMillis) {
     return Future.succeededFuture(Map.of());

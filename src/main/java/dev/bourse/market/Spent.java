@@ -4,11 +4,11 @@ import dev.bourse.capacity.Conditions;
 import java.util.OptionalLong;
 
 /**
- * What a declaration has cost of its budget.
+ * The amount that a declaration has spent of its budget.
  *
- * @param budget the budget that was looked at
- * @param micros micro-dollars since it was set, rounded up
- * @param reachedAtMillis when that was as much as the budget; empty while it is less
+ * @param budget the budget
+ * @param micros micro-dollars spent since it was set, rounded up, at least 0
+ * @param reachedAtMillis when the amount reached the budget; empty while it is less
  */
 public record Spent(Conditions.Budget budget, long micros, OptionalLong reachedAtMillis) {
   private static final long MICROS_PER_CENT = 10_000;
@@ -20,7 +20,7 @@ public record Spent(Conditions.Budget budget, long micros, OptionalLong reachedA
     }
   }
 
-  /** What is left, in micro-dollars; negative when more was spent. */
+  /** Returns the rest of the budget, in micro-dollars; negative if more was spent. */
   long leftMicros() {
     return budget.maxSpendCents() * MICROS_PER_CENT - micros;
   }

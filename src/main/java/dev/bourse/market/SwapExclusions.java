@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which organization swapped a node away lately: it is not granted that node again for an hour.
- * Used on one context.
+ * The organizations that swapped nodes away within the last hour. They are not granted the same
+ * node again during that time. Used on one context.
  */
 final class SwapExclusions {
   /** A swapped-away node is not granted to the same organization again for this long. */
@@ -21,7 +21,7 @@ final class SwapExclusions {
     swapped.forEach(one -> byNode.put(one.nodeId(), one));
   }
 
-  /** Notes an allocation that is being taken back, if a swap is why. */
+  /** Records an allocation that is being reclaimed because of a swap. */
   void note(Cluster cluster, Allocation allocation) {
     Allocation.Reclaim reclaim = allocation.reclaim();
     if (reclaim != null && reclaim.reason() == Allocation.Reason.SWAP) {
@@ -31,9 +31,9 @@ final class SwapExclusions {
     }
   }
 
-  /** The excluded organization, by node. */
+  /** Returns the excluded organization, by node. */
   Map<String, String> at(long nowMillis) {
-    // One that lies further ahead than it lasts was written by a clock that was ahead.
+    // A time further ahead than this was written by a clock that was ahead.
     byNode.values().removeIf(one -> Math.abs(nowMillis - one.atMillis()) >= MILLIS);
     Map<String, String> excluded = new HashMap<>();
     byNode.values().forEach(one -> excluded.put(one.nodeId(), one.orgId()));

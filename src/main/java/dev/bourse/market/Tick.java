@@ -36,16 +36,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One clearing of a pool: what clusters and nodes are goes in, orders for the clusters that change
- * come out. Pure, so that it can run off the event loop.
+ * One clearing of a pool. Its input is the state of clusters and nodes, its output the orders for
+ * the clusters that change. Pure, so that it can run off the event loop.
  */
 final class Tick {
-  /** Unwound grants in a row after which a cluster is told that capacity is what it lacks. */
+  /** Consecutive unwound grants after which a cluster's verdict is that capacity is unavailable. */
   private static final int FAILURES_MEANING_UNAVAILABLE = 3;
 
   /**
-   * A held machine that does not answer is no supply for anybody, so it keeps out a gang that lacks
-   * it. After this time the gang's bid counts as if the machine answered.
+   * A held machine that does not answer is not supply, so it keeps out a gang that needs it. After
+   * this time the gang's bid counts as if the machine answered.
    */
   static final long SILENT_MILLIS = 3_600_000;
 
@@ -67,16 +67,16 @@ final class Tick {
    */
   private final Set<String> last;
 
-  /** Grants of minimums that were not completed in time; clusters are seen without them. */
+  /** Grants of minimums that were not completed in time. The tick reads clusters without them. */
   private final Map<String, List<Allocation>> overdue = new HashMap<>();
 
   /**
-   * What a tick saw of the world besides clusters.
+   * The nodes of a tick.
    *
    * @param nodes the pool's nodes
-   * @param busy nodes that are being cleaned and held by nobody, or have not said what they hold:
-   *     supply, but not to be granted yet
-   * @param excluded node to the organization that swapped it away within the last hour
+   * @param busy free nodes that are being cleaned or have not reported their allocation. They are
+   *     supply but cannot be granted yet
+   * @param excluded the organization that swapped a node away within the last hour, by node
    * @param leavers organizations that gave back a node within the last hour
    */
   record Nodes(
@@ -86,7 +86,7 @@ final class Tick {
     }
   }
 
-  /** The decisions: prices, supply, each changed cluster's part, and what was bid. */
+  /** The decisions: prices, supply, the decision for each changed cluster, and the bids. */
   record Outcome(
       Clearing clearing,
       Supply supply,
@@ -139,9 +139,9 @@ final class Tick {
     }
 
     /**
-     * Returns the decision with the organizations that nodes are taken for.
+     * Returns the decision with the organizations that outbid its nodes.
      *
-     * @param evictors organizations by the id of the allocation
+     * @param evictors organizations, by the id of the outbid allocation
      */
     Decided with(Map<String, String> evictors) {
       return new Decided(
@@ -170,12 +170,12 @@ final class Tick {
     }
   }
 
-  /** One of a pool that gives no notice, where nobody has a limit. */
+  /** Creates the tick of a pool without notices and limits. */
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
     this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
   }
 
-  /** One of a pool that gives no notice and is as patient with minimums as it is by default. */
+  /** Creates the tick of a pool without notices, with the default time for minimums. */
   Tick(
       Pool pool,
       Collection<ClusterView> views,
@@ -193,10 +193,10 @@ final class Tick {
   }
 
   /**
-   * @param patience how long a minimum may take to become active
-   * @param allowance what organizations may still commit to: slots they cannot afford are not bid
-   *     for
-   * @param notices what becomes of nodes that lose their seats
+   * @param patience the time in which a minimum must become active
+   * @param allowance the amounts that organizations may still commit to; clusters do not bid for
+   *     slots that they cannot afford
+   * @param notices the rules for nodes that lose their seats
    */
   Tick(
       Pool pool,
@@ -250,7 +250,7 @@ final class Tick {
 
   private Cluster seen(Cluster cluster) {
     List<Allocation> late =
-        // Nobody's patience runs out while nothing can be granted that it waits for.
+        // A minimum does not time out while the market cannot grant its missing nodes.
         patience.isClockDoubted() || pool.isPaused()
             ? List.of()
             : Gang.overdue(cluster, pool.gpusPerNode(), patience.millis(), nowMillis);
@@ -261,7 +261,7 @@ final class Tick {
     return Gang.unwound(cluster, late, nowMillis);
   }
 
-  /** The same clearing with one cluster as given instead of as it stands. */
+  /** Returns the same tick with one cluster in a changed state. */
   Tick with(Cluster changed) {
     return new Tick(
         pool,
@@ -270,14 +270,14 @@ final class Tick {
         swapFreshnessMillis,
         patience,
         nowMillis,
-        // It may be one that a tick has nothing to do with as it stands.
+        // In its current state, the cluster may not take part in ticks.
         Stream.concat(
                 clusters.stream().filter(cluster -> !cluster.name().equals(changed.name())),
                 Stream.of(changed))
             .toList());
   }
 
-  /** What a clearing brings one of its clusters. */
+  /** Returns the preview of an outcome for one of the clusters. */
   TickPreview preview(Cluster cluster, Outcome outcome) {
     Clearing clearing = outcome.clearing();
     Set<String> losing = new HashSet<>();
@@ -346,16 +346,16 @@ final class Tick {
         };
   }
 
-  /** What a market that was never paused decides. */
+  /** Decides without a stored clearing price, if the market is not paused. */
   Outcome decide(Nodes nodes) {
     return decide(nodes, Optional.empty());
   }
 
   /**
-   * What it comes to.
+   * Clears the pool and decides about each cluster.
    *
-   * @param standingCents the clearing price that was last stored, at which a paused market goes on;
-   *     empty for none
+   * @param standingCents the last stored clearing price, which a paused market keeps; empty for
+   *     none
    */
   Outcome decide(Nodes nodes, Optional<Long> standingCents) {
     Set<String> usable = new HashSet<>();
@@ -404,11 +404,11 @@ final class Tick {
   }
 
   /**
-   * Adds the reclaims of silent machines that keep out a gang: those that their holders would lose
-   * to it if they answered. A holder loses no more nodes than it would then: to single bids it
-   * loses a machine that nobody can be given only by {@link Auction}'s rule, at any time. Otherwise
-   * a holder that stops its machine's ssh server would keep the gang out for good. No price
-   * changes, because the gang does not win yet.
+   * Adds the reclaims of silent machines that keep out a gang and that their holders would lose to
+   * the gang if the machines answered. A holder loses no more nodes than it would lose then. A
+   * machine that cannot be granted is lost to single bids only by {@link Auction}'s own rule,
+   * silent or not. Without this rule a holder that stops its machine's ssh server would keep the
+   * gang out for good. No price changes, because the gang does not win yet.
    */
   private Clearing withSilentLost(
       Clearing clearing, List<Bidder> bidders, Supply supply, Set<String> silent) {
@@ -433,7 +433,7 @@ final class Tick {
             .collect(Collectors.toUnmodifiableSet());
     List<Clearing.Reclaim> reclaims = new ArrayList<>(clearing.reclaims());
     Map<String, Integer> unseated = new HashMap<>(clearing.unseated());
-    // What the cluster loses to other bids already counts.
+    // The nodes that the cluster already loses to other bids count.
     Map<String, Integer> due = new HashMap<>();
     answering.reclaims().forEach(reclaim -> due.merge(reclaim.cluster(), 1, Integer::sum));
     clearing.reclaims().forEach(reclaim -> due.merge(reclaim.cluster(), -1, Integer::sum));
@@ -457,7 +457,10 @@ final class Tick {
         clearing.shortfalls());
   }
 
-  /** The same bid if these machines answered; they go first, whatever the holder nominated. */
+  /**
+   * Returns the bid if these machines answered. They are released first, also if the holder
+   * nominated others.
+   */
   private static Bidder answering(Bidder bidder, Set<String> silent) {
     if (bidder.held().stream().noneMatch(node -> silent.contains(node.allocationId()))) {
       return bidder;
@@ -483,8 +486,8 @@ final class Tick {
   }
 
   /**
-   * Of a paused market: everybody keeps what they hold, at the price that stands, and no price wins
-   * anything.
+   * Returns the clearing of a paused market: holders keep their nodes at the price in force, and no
+   * price wins a node.
    */
   private Clearing paused(List<Bidder> bidders, Optional<Long> standingCents) {
     Map<String, Integer> unseated = new HashMap<>();
@@ -499,7 +502,7 @@ final class Tick {
   }
 
   /**
-   * Keeps a price while a node is held even if nobody has a seat, because a usable node must be
+   * Keeps a price while a node is held even if no bid has a seat, because a usable node must be
    * billed. This happens if a reserve price above all ceilings ends every seat at once and the
    * nodes go later.
    */
@@ -520,7 +523,7 @@ final class Tick {
         : clearing;
   }
 
-  /** What bids ask for; those under the reserve price lapse, and operators' clusters do not bid. */
+  /** Returns the demand. Bids below the reserve price lapse, and operators' clusters do not bid. */
   private Demand demand(List<Bidder> bidders) {
     List<Demand.Bid> bids = new ArrayList<>();
     for (Bidder bidder : bidders) {
@@ -536,7 +539,7 @@ final class Tick {
     return Demand.of(bids, pool.reserveCents());
   }
 
-  /** Of those who may win nodes: nobody else can take any. */
+  /** Returns the rivalry among bids that may win nodes; no other bid can take a node. */
   private Rivalry rivalry(List<Bidder> bidders) {
     Rivalry rivalry = Rivalry.NONE;
     for (Bidder bidder : bidders) {
@@ -571,7 +574,7 @@ final class Tick {
         swaps(cluster));
   }
 
-  /** The nodes it wants others for, those it asked for first before the others. */
+  /** Returns the nodes that a cluster wants to swap, in the order of its requests. */
   private List<String> swaps(Cluster cluster) {
     List<Allocation> swapping = new ArrayList<>();
     for (Allocation a : cluster.allocations()) {
@@ -587,7 +590,9 @@ final class Tick {
     return swapping.stream().map(Allocation::allocationId).toList();
   }
 
-  /** Declared slots, as far as they can be afforded; no new ones for a gang that stands back. */
+  /**
+   * Returns the declared slots that a cluster can afford; a gang that stands back gets no new ones.
+   */
   private int slots(Cluster cluster, int held) {
     if (Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis)) {
       return held;
@@ -606,7 +611,7 @@ final class Tick {
     return since != null && nowMillis >= since + swapFreshnessMillis;
   }
 
-  /** What the auction may do for a cluster. */
+  /** Returns how a cluster takes part in the auction. */
   static Bidder.Participation participation(Cluster cluster) {
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.ENFORCE) {
@@ -695,18 +700,18 @@ final class Tick {
 
   /**
    * Returns the decisions with the organization whose bid each outbid node is taken for: the
-   * highest seat of another organization that has no node, and that no returning machine is for
-   * yet. Only counts follow from it, so previews and quotes go without.
+   * highest seat of another organization that has no node and gets no returning machine. Only
+   * statistics use it, so previews and quotes leave it out.
    */
   Outcome withEvictors(Outcome outcome) {
-    List<Loser> losers = new ArrayList<>();
+    List<OutbidNode> losers = new ArrayList<>();
     int returning = 0;
     for (Cluster cluster : clusters) {
       Decided part = outcome.decided().get(cluster.name());
       if (part != null) {
         part.reclaims().stream()
             .filter(taken -> taken.reason() == Allocation.Reason.OUTBID)
-            .forEach(taken -> losers.add(new Loser(cluster.orgId(), taken.allocationId())));
+            .forEach(taken -> losers.add(new OutbidNode(cluster.orgId(), taken.allocationId())));
       }
       for (Allocation a : cluster.allocations()) {
         returning += a.isOpen() ? 0 : 1;
@@ -741,7 +746,7 @@ final class Tick {
         outcome.clearing(), outcome.supply(), decided, outcome.demand(), outcome.rivalry());
   }
 
-  private record Loser(String orgId, String allocationId) {}
+  private record OutbidNode(String orgId, String allocationId) {}
 
   /** Returns when the oldest bid was declared that has won a seat and waits for a node. */
   private long oldestWaiting(Clearing clearing, Map<String, List<Clearing.Grant>> grants) {
@@ -772,7 +777,7 @@ final class Tick {
       Set<String> leavers) {
     Set<String> losing = new HashSet<>();
     if (pool.isPaused()) {
-      // A paused market seats nobody.
+      // A paused market gives no seats.
       cluster.allocations().forEach(a -> losing.add(a.allocationId()));
     } else {
       reclaims.forEach(loser -> losing.add(loser.allocationId()));

@@ -18,14 +18,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one pool's market comes to: what is stored and known goes into a {@link Tick}, whose
- * decisions are published or returned as a preview. It carries nothing out, so it needs no lease:
- * the auction is a pure function, and every process that computes it comes to the same result.
+ * Computes the outcome of one pool's market: passes the current state to a {@link Tick} and
+ * publishes its decisions or returns them as a preview. It does not carry them out, so it needs no
+ * lease: the auction is a pure function, and every process computes the same result.
  */
 final class TickRunner {
   /**
-   * How long previews without the lease share what was read: a pool may have 100,000 nodes. The
-   * holder's own tick is up to its interval old, ten times as much.
+   * How long previews without the lease share one read of the nodes, because a pool may have
+   * 100,000 nodes. The holder's own quote is up to one tick old, ten times as much.
    */
   private static final long SHARED_MILLIS = 1_000;
 
@@ -34,7 +34,7 @@ final class TickRunner {
   private final MarketEnvironment env;
   private final NoticeClock noticeClock;
 
-  /** The last read of the nodes, for a second; null behind it. */
+  /** The last read of the nodes; null a second after it. */
   private volatile @Nullable Future<Stored> stored;
 
   TickRunner(Vertx vertx, String pool, MarketEnvironment env) {
@@ -45,16 +45,16 @@ final class TickRunner {
   }
 
   /**
-   * What the store has of a pool's nodes.
+   * The nodes of a pool in the store.
    *
-   * @param swapped as of the same moment
+   * @param swapped the exclusions at the same moment
    */
   private record Stored(List<Node> nodes, SwapExclusions swapped) {}
 
   /**
-   * The nodes as the store has them, for who does not hold the lease. Machines that the holder is
-   * cleaning though nobody has them, or is still asking what they hold, count as free here: only
-   * the holder knows of them, and not for long.
+   * Reads the nodes from the store, which a process without the lease needs. Free machines that the
+   * holder is cleaning, or is asking for their allocation, count as free here, because only the
+   * holder knows about them. They are busy for a short time.
    */
   private Future<Tick.Nodes> storedNodes(long nowMillis) {
     Future<Stored> read = stored;
@@ -105,10 +105,11 @@ final class TickRunner {
         .mapEmpty();
   }
 
-  /** What a tick at this moment decides. */
+  /** Decides a tick at this moment. */
   Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
     Pool terms = terms();
-    // Nothing is read in between unless it must be: clusters are seen together with the nodes.
+    // A market that is not paused reads nothing here, so that it sees clusters and nodes at the
+    // same moment.
     return terms.isPaused()
         ? standing(terms, nowMillis)
             .compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
@@ -128,16 +129,16 @@ final class TickRunner {
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
           Tick tick = tick(terms, views, allowance, notices, nowMillis);
           Tick.Outcome outcome = tick.withEvictors(tick.decide(nodes, standingCents));
-          noticeClock.given(outcome.decided().values(), nowMillis);
+          noticeClock.recordGiven(outcome.decided().values(), nowMillis);
           return outcome;
         },
         false);
   }
 
   /**
-   * What the next tick would bring a cluster, were it as given.
+   * Previews the next tick for a cluster in a changed state.
    *
-   * @param held the nodes as the lease's holder knows them; empty when another process holds it
+   * @param held the nodes that the holder of the lease knows; empty if another process holds it
    */
   Future<TickPreview> preview(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
     long tickAt =
@@ -162,8 +163,8 @@ final class TickRunner {
   }
 
   /**
-   * By the terms as they were just now: an operator may have changed them since the last tick. What
-   * clusters are is read at once, together with the nodes; the rest is for a worker to make.
+   * Returns a supplier of the tick by the current terms, which an operator may have changed since
+   * the last tick. The clusters are read now, together with the nodes; a worker builds the tick.
    */
   private Supplier<Tick> tick(Pool terms, Allowance allowance, long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
@@ -201,15 +202,15 @@ final class TickRunner {
     return Notices.millis(terms.noticeMillis(), env.config().noticeMillis());
   }
 
-  /** What the pool's buyers may still commit to. */
+  /** Reads the amounts that the pool's buyers may still commit to. */
   Future<Allowance> allowance(long nowMillis) {
     return allowance(Optional.empty(), nowMillis);
   }
 
   /**
-   * What the pool's buyers may still commit to.
+   * Reads the amounts that the pool's buyers may still commit to.
    *
-   * @param instead a cluster as it would be instead of as it stands
+   * @param instead a cluster in a changed state, which replaces its current one
    */
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
     return vertx
@@ -229,11 +230,14 @@ final class TickRunner {
             });
   }
 
-  /** Whose limits a tick needs: organizations that want more, and clusters with budgets. */
+  /**
+   * The limits that a tick needs: organizations that want more nodes, and clusters with budgets.
+   */
   private record Buying(Set<String> orgs, List<Cluster> budgeted) {}
 
   /**
-   * Looks at every cluster that stirs: on a worker, for a large pool takes a request's patience.
+   * Finds the organizations and clusters with limits. Runs on a worker, because looking at every
+   * active cluster of a large pool takes too long for an event loop.
    */
   private Buying buying(Optional<Cluster> instead) {
     int gpusPerNode = terms().gpusPerNode();
@@ -254,7 +258,7 @@ final class TickRunner {
     return new Buying(orgs, budgeted);
   }
 
-  /** Shows what a tick at this moment came to. */
+  /** Publishes the outcome of a tick at this moment. */
   void publish(Tick.Outcome outcome, long tickMillis) {
     Clearing clearing = outcome.clearing();
     env.clusters()

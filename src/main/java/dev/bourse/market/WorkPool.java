@@ -12,50 +12,50 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs work on machines, one at a time for each allocation or node, and schedules another try after
- * a failure. The waits between tries double. Used on one context.
+ * Runs work on machines, one at a time for each allocation or node, and schedules a retry after a
+ * failure. The waits between attempts double. Used on one context.
  */
 final class WorkPool {
   private static final Logger LOG = LoggerFactory.getLogger(WorkPool.class);
 
-  /** Waits between tries double from the first to the last. */
+  /** Waits between attempts double from the first to the last. */
   private static final long FIRST_RETRY_MILLIS = 1_000;
 
   private static final int MAX_RETRY_DOUBLINGS = 6;
 
-  /** The longest wait between two tries. */
+  /** The longest wait between two attempts, in milliseconds. */
   static final long LAST_RETRY_MILLIS = FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS;
 
   private final Vertx vertx;
   private final Set<String> running = new HashSet<>();
   private final Turns queue;
 
-  /** By allocation, or by node for those that nobody holds. */
+  /** Consecutive failures, by allocation, or by node for machines without a holder. */
   private final Map<String, Integer> failedTries = new HashMap<>();
 
-  /** What is done after a wait, and the wait's timer; by allocation or node. */
+  /** The task after a wait and the timer of the wait, by allocation or node. */
   private final Map<String, Scheduled> scheduled = new HashMap<>();
 
   private record Scheduled(long timer, Runnable next) {}
 
   private boolean stopped;
 
-  /** Says when work is done. */
+  /** Decides when work runs. */
   interface Turns {
     /**
      * Adds work.
      *
-     * @param owner whose it is
-     * @param isLater whether it waits behind other work, as after a failure
+     * @param owner the owner of the work, for fair turns
+     * @param isLater true if it waits behind other work, as after a failure
      */
     void add(String owner, boolean isLater, Supplier<Future<Void>> work);
 
-    /** Starts nothing more. */
+    /** Stops starting work. */
     default void stop() {}
   }
 
   /**
-   * @param queue how much is done at a time
+   * @param queue decides how much work runs at a time
    */
   WorkPool(Vertx vertx, Turns queue) {
     this.vertx = vertx;
@@ -63,17 +63,17 @@ final class WorkPool {
   }
 
   /**
-   * Runs work for an allocation, or a node, unless some is running for it.
+   * Runs work for an allocation or a node, unless work is already running for it.
    *
-   * @param of whose it is, for the log and the queue
-   * @param look what to do afterwards: at once, or a while after a failure
+   * @param of the owner in the log and the queue
+   * @param look runs afterwards: at once, or after the wait that follows a failure
    */
   void submit(String id, String of, Supplier<Future<Void>> work, Runnable look) {
     submit(id, of, false, work, look);
   }
 
   /**
-   * @param isLater whether it waits behind other work, as if it had failed before
+   * @param isLater true if it waits behind other work, as if it had failed before
    */
   void submit(String id, String of, boolean isLater, Supplier<Future<Void>> work, Runnable look) {
     if (stopped || !running.add(id)) {
@@ -98,7 +98,7 @@ final class WorkPool {
                     }));
   }
 
-  /** Whether a machine was not even asked: that is no try, and did not fail. */
+  /** Returns true if the machine was not asked, so that the attempt does not count as a failure. */
   static boolean isBusy(Throwable failure) {
     return failure instanceof NodeFailureException node && node.isBusy();
   }
@@ -108,7 +108,7 @@ final class WorkPool {
     look.run();
   }
 
-  /** Does something after a while, or as soon as {@link #runNow} is called for this work. */
+  /** Schedules a task after a wait, or as soon as {@link #runNow} is called for this work. */
   void schedule(String work, long delayMillis, Runnable next) {
     if (!stopped) {
       long timer = vertx.setTimer(delayMillis, fired -> runNow(work));
@@ -140,12 +140,12 @@ final class WorkPool {
     }
   }
 
-  /** How often in a row work on this allocation or node failed. */
+  /** Returns how often in a row work on this allocation or node failed. */
   int failedTries(String work) {
     return failedTries.getOrDefault(work, 0);
   }
 
-  /** Once more; how often in a row by now. */
+  /** Counts a failure and returns the number of failures in a row. */
   int failed(String work) {
     return failedTries.merge(work, 1, Integer::sum);
   }
@@ -154,7 +154,7 @@ final class WorkPool {
     failedTries.remove(work);
   }
 
-  /** There is no such allocation or node any more: what waits for it is not done. */
+  /** Forgets an allocation or node that has ended, and cancels the task that waits for it. */
   void forget(String work) {
     failedTries.remove(work);
     Scheduled next = scheduled.remove(work);
@@ -163,7 +163,7 @@ final class WorkPool {
     }
   }
 
-  /** Starts nothing more. */
+  /** Stops starting work and cancels all waits. */
   void stop() {
     stopped = true;
     scheduled.values().forEach(next -> vertx.cancelTimer(next.timer()));

@@ -10,11 +10,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on machines that waits for its turn, at most so much running at a time. Work that failed
- * before has a smaller share of its own and waits behind all that did not: a dead machine keeps its
- * place until the call times out, and a few dead machines would otherwise hold up all others. One
- * owner's work may have a share as well, of the whole and of what failed before; owners take turns.
- * Used on one context.
+ * A queue of work on machines, with a limit of running work. Work that failed before has a smaller
+ * limit of its own and waits behind other work: a dead machine keeps its place until the call times
+ * out, and a few dead machines would otherwise hold up all others. Each owner may have a limit too,
+ * in the whole and in the work that failed before; owners take turns. Used on one context.
  */
 final class WorkQueue implements WorkPool.Turns {
   private final int atOnce;
@@ -24,7 +23,7 @@ final class WorkQueue implements WorkPool.Turns {
   private boolean isStarting;
   private boolean stopped;
 
-  /** Work in a lane: that of each owner in its order, the owner that waits longest first. */
+  /** A lane of work: each owner's work in its order, the owner that waits longest first. */
   private final class Lane {
     private final int laneAtOnce;
     private final int ofOneInLane;
@@ -41,7 +40,7 @@ final class WorkQueue implements WorkPool.Turns {
       waiting.computeIfAbsent(work.owner(), owner -> new ArrayDeque<>()).add(work);
     }
 
-    /** Passes over owners that have their share. */
+    /** Returns the next work, skipping owners that have reached their limit. */
     @Nullable Work poll() {
       Iterator<Map.Entry<String, ArrayDeque<Work>>> owners = waiting.entrySet().iterator();
       while (running < laneAtOnce && owners.hasNext()) {
@@ -82,16 +81,16 @@ final class WorkQueue implements WorkPool.Turns {
   private record Work(String owner, Supplier<Future<Void>> todo) {}
 
   /**
-   * @param atOnce how much runs at a time
-   * @param againAtOnce how much of that may have failed before
+   * @param atOnce the limit of running work
+   * @param againAtOnce the limit of running work that failed before
    */
   WorkQueue(int atOnce, int againAtOnce) {
     this(atOnce, againAtOnce, atOnce);
   }
 
   /**
-   * @param ofOneAtOnce how much of it may be one owner's, and the same part of what failed before;
-   *     all of it if owners do not matter
+   * @param ofOneAtOnce the limit of one owner's running work, with the same share of the work that
+   *     failed before; equal to {@code atOnce} if owners do not matter
    */
   WorkQueue(int atOnce, int againAtOnce, int ofOneAtOnce) {
     this.atOnce = atOnce;
@@ -100,12 +99,12 @@ final class WorkQueue implements WorkPool.Turns {
     this.again = new Lane(againAtOnce, Math.max(1, againAtOnce * ofOneAtOnce / atOnce));
   }
 
-  /** Carries work out as soon as there is a place for it. */
+  /** Runs work as soon as a place is free. */
   void add(boolean failedBefore, Supplier<Future<Void>> work) {
     add("", failedBefore, work);
   }
 
-  /** Carries an owner's work out as soon as there is a place for it. */
+  /** Runs an owner's work as soon as a place is free. */
   @Override
   public void add(String owner, boolean failedBefore, Supplier<Future<Void>> work) {
     if (stopped) {
@@ -115,7 +114,10 @@ final class WorkQueue implements WorkPool.Turns {
     start();
   }
 
-  /** In a loop of its own: work that is done at once would nest as deep as there is work. */
+  /**
+   * Starts work in a loop, because work that completes at once would otherwise nest calls as deep
+   * as the queue.
+   */
   private void start() {
     if (isStarting) {
       return;

@@ -1,18 +1,17 @@
 /**
- * Who gets which node, and at what price.
+ * The market: allocates nodes to clusters and sets the price of each pool.
  *
- * <p>{@link dev.bourse.market.Tick} makes the input of the auction ({@link
- * dev.bourse.auction.Auction}) from what clusters and nodes are, and turns its result into orders
- * for each cluster that changes. {@link dev.bourse.market.MarketVerticle} keeps the pool's lease
- * and runs one tick at a time while it holds it: {@link dev.bourse.market.TickRunner} computes what
- * the market comes to, for previews and without the lease too; {@link dev.bourse.market.Settlement}
- * carries it out; and {@link dev.bourse.market.Fleet} has the machines follow. Whatever allocation
- * is provisioning or reclaiming without work running for it gets some ({@link
- * dev.bourse.market.AllocationWork}, run by a {@link dev.bourse.market.WorkPool}), so that a
- * restart needs no path of its own. {@link dev.bourse.market.Reassignment} makes calls to machines
- * harmless however late they come. No tick waits for a machine: {@link
- * dev.bourse.market.HoldingsScan} asks the machines what they hold meanwhile, and a cluster that
- * has a machine by the rows keeps it.
+ * <p>{@link dev.bourse.market.Tick} turns clusters and nodes into the input of the auction ({@link
+ * dev.bourse.auction.Auction}) and turns the result into an order for each cluster that changes.
+ * {@link dev.bourse.market.MarketVerticle} keeps the pool's lease and runs one tick at a time while
+ * it holds the lease. {@link dev.bourse.market.TickRunner} computes the outcome of a tick, for
+ * previews and without the lease too; {@link dev.bourse.market.Settlement} carries it out; {@link
+ * dev.bourse.market.Fleet} prepares and cleans the machines. An allocation that is provisioning or
+ * reclaiming and has no work running gets work ({@link dev.bourse.market.AllocationWork}, run by a
+ * {@link dev.bourse.market.WorkPool}), so a restart needs no code path of its own. {@link
+ * dev.bourse.market.Reassignment} makes late calls to machines harmless. No tick waits for a
+ * machine: {@link dev.bourse.market.HoldingsScan} asks the machines in the background which
+ * allocation they hold, and a cluster keeps the machines that the rows assign to it.
  *
  * <p>A tick reads all bids at one moment, its gate. Each {@link
  * dev.bourse.capacity.Allotment.Orders order} carries the ceiling that the tick read into the
@@ -23,75 +22,78 @@
  *
  * <p>A node granted within an hour after its organization gave back an active one has no price lock
  * ({@link dev.bourse.market.Leavers}). An organization that is granted a node while nodes are free
- * and gives back another afterwards keeps the lock. Rejected: ending the locks of newer nodes when
- * one is given back or lost by the organization's own bids, because a rival's bid could then end
- * the locks of an organization that waits for another seat, the other nodes of a grant lost theirs
- * when its minimum broke, the holder saw it on the bill first, and a ceiling lowered in a quiet
- * minute evaded it; the higher lock of the two nodes for the new one, because a lock that is about
- * to end could be renewed at the same price; and no lock for an organization that has nodes
- * already, because a rival could raise the price of each further node at no risk.
+ * and gives back another afterwards keeps the lock. Three alternatives were rejected. The first
+ * ends the locks of newer nodes when an organization gives a node back or loses it by its own bids:
+ * a rival's bid could then end the locks of an organization that waits for another seat, the other
+ * nodes of a grant lost their locks when its minimum broke, the holder saw the change on the bill
+ * first, and a ceiling lowered in a quiet minute evaded the rule. The second gives the new node the
+ * higher lock of the two: an organization could renew a lock that is about to end at the same
+ * price. The third gives no lock to an organization that already has nodes: a rival could raise the
+ * price of each further node at no risk.
  *
- * <p>Known residues, all of them the price of certainty: a node under notice and a protected node
- * cost at most their ceiling, so a low ceiling that is granted a node while nodes are free gains
- * for that hour and that notice (rejected: protection or notice only for ceilings near the rival's,
- * because a rival could then take an honest low bidder's node at any moment); a rival's wait is one
- * notice for each organization that it outbids in turn, because a lower bid whose protection ends
- * meanwhile gets the notice instead; and a gang keeps free nodes until the notice of the others
- * that it needs is over, and again after each time that it gives up and ranks last for ten minutes.
+ * <p>Known residues, which are the price of certainty. A node under notice and a protected node
+ * cost at most their ceiling, so a bid with a low ceiling that is granted a node while nodes are
+ * free gains for that hour and that notice. Rejected: protection or notice only for ceilings near
+ * the rival's, because a rival could then take an honest low bidder's node at any moment. A rival
+ * waits one notice for each organization that it outbids in turn, because a lower bid whose
+ * protection ends during the wait gets the notice instead. A gang keeps free nodes until the
+ * notices on its other nodes end, and again after each time that it gives up and ranks last for ten
+ * minutes.
  *
- * <p>The keys of a gang's nodes are written when its minimum is ready, and its nodes become active
- * when all have their keys. Rejected: keys at the grant, because waiting nodes are not billed and
- * could be used; and keys after activation, because ssh would refuse the holder of an active node.
+ * <p>The market writes the keys of a gang's nodes when the gang's minimum is ready, and the nodes
+ * become active when all have their keys. Rejected: keys at the grant, because waiting nodes are
+ * not billed and could be used; and keys after activation, because ssh would refuse the holder of
+ * an active node.
  *
- * <p>The auction says who has no seat; {@link dev.bourse.market.Notices} says what becomes of the
- * node. Who loses one to a rival is told first and bids on as an incumbent, so that the auction,
- * and with it every price, knows nothing of notices. A notice that is withdrawn still counts for an
- * hour after its end, for its node and for another node of the organization that loses its seat to
- * a bid that is older than the notice. Rejected: notice in the auction as a kind of protection, for
- * a protected node is no seat that rivals compete for, and the price would fall; and a notice that
- * passes to another organization's node, because that holder would lose it without having been
- * told.
+ * <p>The auction decides which nodes have no seat; {@link dev.bourse.market.Notices} decides what
+ * happens to them. A holder that is outbid gets a notice and bids on as an incumbent, so notices
+ * affect neither the auction nor any price. A withdrawn notice still counts for an hour after its
+ * end. It applies to its node, and to another node of the organization that loses its seat to a bid
+ * older than the notice. Rejected: notice as a kind of protection in the auction, because rivals do
+ * not compete for the seat of a protected node, so the price would fall; and a notice that passes
+ * to another organization's node, because that holder would lose the node without a warning.
  *
- * <p>{@link dev.bourse.market.ProgramNotices} says what the programs on each machine should know by
- * now, from stored state and the time alone, and {@link dev.bourse.market.NoticeDelivery} has the
- * machines tell them, in the turns that {@link dev.bourse.market.NoticeTurns} gives to all pools.
- * What was delivered is known by the machines only. Rejected: rows of deliveries, because a row and
- * a machine can disagree and the machine is right.
+ * <p>{@link dev.bourse.market.ProgramNotices} computes the notice that the programs on each machine
+ * should have, from stored state and the time alone. {@link dev.bourse.market.NoticeDelivery}
+ * delivers it to the machines, in the order that {@link dev.bourse.market.NoticeTurns} sets for all
+ * pools. Only the machines know which notices were delivered. Rejected: rows of deliveries, because
+ * a row and a machine can disagree and the machine is right.
  *
- * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows ({@link
- * dev.bourse.market.NodeStore}) are the truth; the process that holds the lease keeps them in an
- * {@link dev.bourse.market.Inventory} and reads them again, before the next tick, when it hears
- * that an operator changed some. Reading all of them at each tick would cost as much for nothing.
+ * <p>{@link dev.bourse.market.NodeService} carries out operators' requests about machines. The rows
+ * ({@link dev.bourse.market.NodeStore}) are the truth. The holder of the lease keeps them in an
+ * {@link dev.bourse.market.Inventory} and reads them again before the next tick when an operator
+ * has changed some. Reading all rows at each tick would cost as much each time and find nothing.
  *
- * <p>{@link dev.bourse.market.QuoteService} tries out a bid that nobody has made, by the preview of
- * a cluster there is not.
+ * <p>{@link dev.bourse.market.QuoteService} tries out a bid that no cluster has declared, by a
+ * preview of a cluster that does not exist.
  *
- * <p>Before each tick {@link dev.bourse.market.Lapses} has declarations end whose time has come, or
+ * <p>Before each tick {@link dev.bourse.market.Lapses} ends declarations whose end has passed or
  * whose {@link dev.bourse.market.Budgets budget} does not pay for the time until the next tick.
- * Bills stop at the end by themselves, so that a market that did not run costs nobody anything.
+ * Bills stop at the end without the market, so a market that did not run costs no customer
+ * anything.
  *
- * <p>{@link dev.bourse.market.Prober} examines held machines, too, and {@link
- * dev.bourse.market.Fleet} tells the clusters what it found ({@link
+ * <p>{@link dev.bourse.market.Prober} examines held machines too, and {@link
+ * dev.bourse.market.Fleet} passes the findings to the clusters ({@link
  * dev.bourse.capacity.HealthCommands}). A machine that does not answer in three rounds is failed,
- * but its time is not credited: a tenant can fill the queue of sshd or start processes until
- * nothing answers, while its jobs go on. If none of the pool's machines answers, the network is at
- * fault and no machine is failed.
+ * but its time is not credited: a tenant can fill the queue of sshd or start processes until the
+ * machine stops answering, while its jobs go on. If no machine of the pool answers, the network is
+ * at fault and no machine is failed.
  *
  * <p>A machine whose tenants can become root is not cleaned: {@link dev.bourse.market.Reimaging}
- * has it installed anew, step by step as its {@link dev.bourse.market.Reimage} is stored, and the
- * commit that ends the allocation pins the new host key. The pool decides and not the allocation,
- * because the mark of an allocation that is gone does not say whose it was. A machine that cannot
- * say what it holds is reimaged only if {@link dev.bourse.market.Lineage} excludes that the
- * database lost a grant of it. Rejected: cleaning such machines while no command for new images is
- * set, because the next tenant would trust a machine that its former tenant may control; they are
- * quarantined.
+ * installs a new image. Each step is stored as the machine's {@link dev.bourse.market.Reimage}, and
+ * the commit that ends the allocation pins the new host key. The pool decides and not the
+ * allocation, because the mark of an ended allocation does not name its owner. A machine that does
+ * not report its allocation is reimaged only if {@link dev.bourse.market.Lineage} excludes that the
+ * database lost a grant of it. Rejected: cleaning such machines while no reimage command is
+ * configured, because the next tenant would trust a machine that its former tenant may control;
+ * they are quarantined.
  *
- * <p>A machine that cannot be prepared is left alone three times, for longer each time, and
- * quarantined at the failure after those: a fault of a few minutes mends itself without an
- * operator.
+ * <p>A machine that cannot be prepared backs off three times, each time longer, and is quarantined
+ * at the next failure: a fault of a few minutes then ends without an operator.
  *
- * <p>Rejected: granting in the write that declares (the first to come would beat the best bid), and
- * a table of node occupancy (the clusters' allocations already say it; two tables could disagree).
+ * <p>Rejected: granting in the write that declares, because the earliest bid would beat the best
+ * bid; and a table of node occupancy, because the clusters' allocations already record it and two
+ * tables could disagree.
  */
 @NullMarked
 package dev.bourse.market;
