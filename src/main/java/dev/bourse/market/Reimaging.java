@@ -306,7 +306,8 @@ final class Reimaging {
         .commit(NodeStore.reimaged(now, after, handover))
         .onSuccess(
             stored -> {
-              LOG.info("pool {}: reimage of node {} finished; the node is free", lease.pool(), nodeId);
+              LOG.info(
+                  "pool {}: reimage of node {} finished; the node is free", lease.pool(), nodeId);
               nodes.replace(after);
               listener.reimaged(nodeId);
             });

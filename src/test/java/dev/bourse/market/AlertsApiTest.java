@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What clusters are told of, once, by the market. */
+/** The market reports each alert to its cluster once. */
 @ReplayedOnPostgres
 class AlertsApiTest extends MarketApiFixture {
   private static JsonObject write(ApiClient caller, String cluster, JsonObject thresholds) {
@@ -131,7 +131,7 @@ class AlertsApiTest extends MarketApiFixture {
     }
   }
 
-  /** What a declaration costs and when it ends are told as they come, in the stream as well. */
+  /** Alerts about spending and a declaration's end come when they are due, in the stream too. */
   @Test
   void spendAndAnEndThatComesNearAreToldOnceInTheStreamToo() {
     SteppingClock clock = SteppingClock.midMonth();
@@ -170,7 +170,7 @@ class AlertsApiTest extends MarketApiFixture {
         red.declare(2, 2);
         until("they stay raised", () -> raised(red).equals(Set.of("spend", "lease")));
         assertEquals(2, events.of("alert").size());
-        // What is set anew has cost nothing yet, and ends later.
+        // A new budget has no spending yet and ends later.
         String later = Times.rfc3339(clock.millis() + 50 * MINUTE);
         red.put(red.order(2, 2).put("until", later).put("max_spend_usd", 60)).ok();
         until("none is raised", () -> raised(red).isEmpty());

@@ -17,7 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What organizations can afford to bid for. */
+/** The nodes that organizations can afford to bid for. */
 @Tag("fast")
 class AllowanceTest {
   private static final long NODE_HOUR_AT_TWO = 16_000_000;

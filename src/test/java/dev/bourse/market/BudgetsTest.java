@@ -27,7 +27,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What budgets of declarations leave to be held and to be bid for. */
+/** The nodes that declarations' budgets allow clusters to hold and to bid for. */
 @Tag("fast")
 class BudgetsTest {
   private static final int GPUS = POOL.gpusPerNode();
@@ -37,7 +37,7 @@ class BudgetsTest {
   /** A node at 2.00 for a tick: 8 x 2 dollars x 10 s of an hour, rounded up. */
   private static final long NODE_TICK = 44_445;
 
-  /** So many nodes held, and so many wanted at 2.00, under a budget. */
+  /** A cluster with a budget that holds and wants a number of nodes at 2.00. */
   private static Cluster cluster(int held, int wanted, String usd) {
     Cluster standing = held == 0 ? Sample.empty() : Sample.active(held);
     return Capacity.declare(
@@ -184,7 +184,7 @@ class BudgetsTest {
           cluster = Allotment.provisioned(cluster, "a" + node, PROTECTION, now).next();
           node++;
         }
-        // The price of the tick is known only after it was decided.
+        // The price of the tick is known only after its decision.
         price = 100L + random.nextInt(150);
         int held = cluster.releaseOrder().size();
         spent += Price.costMicros(held * TICK, GPUS, Math.min(price, 200));

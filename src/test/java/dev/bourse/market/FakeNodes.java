@@ -26,8 +26,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Machines that do as a test says: fail so many times, never answer, remember marks of another
- * life. A failed provision leaves its mark behind, as one that broke half-way does.
+ * Machines that a test controls: they fail a number of times, never answer, or have marks of
+ * earlier allocations. A failed provision leaves its mark, like one that was interrupted.
  */
 final class FakeNodes implements NodeProvider {
   final Map<String, String> marks = new HashMap<>();
@@ -39,13 +39,13 @@ final class FakeNodes implements NodeProvider {
   final List<Promise<Void>> unanswered = new ArrayList<>();
   boolean hangs;
 
-  /** Calls that fail before a machine was asked, as when the store is away. */
+  /** Calls that fail before the machine is asked, as if the store were away. */
   final Map<String, Integer> callsToBreak = new HashMap<>();
 
-  /** Machines that somebody is at work on for so many calls more. */
+  /** The number of further calls for which a machine is busy. */
   final Map<String, Integer> busyCalls = new HashMap<>();
 
-  /** Machines that never answer when asked what they hold, and those whose question fails. */
+  /** Machines that never answer a query for their allocation, and machines whose query fails. */
   final Set<String> mute = new HashSet<>();
 
   final Set<String> unasked = new HashSet<>();
@@ -53,37 +53,37 @@ final class FakeNodes implements NodeProvider {
   private final List<String> asked = new ArrayList<>();
   int mostAskedAtOnce;
 
-  /** Machines that answer neither a probe nor a question. */
+  /** Machines that answer neither a probe nor a query. */
   final Set<String> dead = new HashSet<>();
 
   /** Machines whose hardware check fails at a grant. */
   final Set<String> unfit = new HashSet<>();
 
-  /** Reclaims that find what root owns changed. */
+  /** Reclaims that find the files of root changed. */
   final Map<String, Integer> changed = new HashMap<>();
 
   /**
-   * Machines that clean themselves until a test has them finish, whoever began it is gone or not.
+   * Machines whose cleaning ends when the test calls {@link #finish}, also if its caller is gone.
    */
   final Set<String> slow = new HashSet<>();
 
-  /** What an examination finds. */
+  /** The result of an examination. */
   final Map<String, Health> health = new HashMap<>();
 
   final Map<String, String> baselines = new HashMap<>();
 
-  /** Machines whose examinations never end, and those that were begun. */
+  /** Machines whose examinations never end, and the examinations that were begun. */
   final Set<String> hangingChecks = new HashSet<>();
 
   private final List<String> hungChecks = new ArrayList<>();
 
-  /** What a reclaim records. */
+  /** The record of a reclaim. */
   final Map<String, Cleaning> cleanings = new HashMap<>();
 
-  /** By machine, what its programs were told last. */
+  /** The last notice delivered to a machine's programs, by machine. */
   final Map<String, NodeNotice> told = new HashMap<>();
 
-  /** By machine, the sequence of the last notice. */
+  /** The sequence of the last notice, by machine. */
   final Map<String, Long> sequences = new HashMap<>();
 
   final Map<String, Integer> noticesToFail = new HashMap<>();
@@ -93,20 +93,20 @@ final class FakeNodes implements NodeProvider {
   /** How long a new image may take; empty for machines that need none. */
   OptionalLong reimageMillis = OptionalLong.empty();
 
-  /** Gives the answer of the operator's command. */
+  /** Returns the answer of the operator's command. */
   Function<ReimageOrder, Future<String>> imaging =
       order -> Future.failedFuture(NodeFailureException.unfit("no command is set"));
 
-  /** What the operator's command was told, each time. */
+  /** The orders that the operator's command received. */
   final List<ReimageOrder> reimages = new ArrayList<>();
 
-  /** The host keys that machines show, where it is not the pinned one. */
+  /** The host keys of machines that show another key than the pinned one. */
   final Map<String, String> shown = new HashMap<>();
 
   final List<String> probed = new ArrayList<>();
   private final Set<String> inWork = new HashSet<>();
 
-  /** Who asked, and waits. */
+  /** A query that waits for its answer. */
   record Question(Context context, Promise<List<Holding>> answer) {}
 
   @Override
@@ -283,7 +283,7 @@ final class FakeNodes implements NodeProvider {
     return Future.succeededFuture();
   }
 
-  /** A slow machine is clean. The call that began it is answered, however late. */
+  /** Finishes the cleaning of a slow machine and answers the call that began it. */
   synchronized void finish(String node) {
     slow.remove(node);
     inWork.remove(node);
@@ -294,7 +294,7 @@ final class FakeNodes implements NodeProvider {
     answered.forEach(Promise::complete);
   }
 
-  /** A machine that was mute says what it holds, however often it was asked. */
+  /** Makes a mute machine answer all its queries. */
   synchronized void speak(String node) {
     mute.remove(node);
     List<Holding> answer = List.of(new Holding(node, marks.get(node)));
@@ -313,7 +313,7 @@ final class FakeNodes implements NodeProvider {
     return (int) calls.stream().filter(call::equals).count();
   }
 
-  /** How often a machine was asked what it holds. */
+  /** Returns how often a machine was asked for its allocation. */
   synchronized int asked(String node) {
     return (int) asked.stream().filter(node::equals).count();
   }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What has to hold of gangs in a simulated month: their first nodes become active together, none is
- * billed before, and the auction leaves them their minimum or what is protected alone.
+ * Invariants of gangs in a simulated month: their first nodes become active together, no node is
+ * billed before, and the auction leaves a gang its minimum or its protected nodes alone.
  */
 final class GangRules {
   private final Consumer<String> seen;
@@ -23,7 +23,7 @@ final class GangRules {
     this.seen = seen;
   }
 
-  /** A cluster has become another. */
+  /** Checks a change of a cluster. */
   void judge(Cluster before, Cluster after, long now) {
     int minimum = Gang.minimumSlots(after, SimulatedBooks.GPUS);
     int active = 0;
@@ -40,7 +40,7 @@ final class GangRules {
         assertEquals(now, is.activeAtMillis(), "billed from when it became active");
         begun++;
         ownOnes |= !isInPlaceOfActive(before, was);
-        // A minimum that was raised since the grant counts for none of its nodes.
+        // A minimum that was raised since the grant does not apply to its nodes.
         minimum = Math.min(minimum, is.minimumSlots() == null ? minimum : is.minimumSlots());
       }
     }
@@ -62,7 +62,8 @@ final class GangRules {
   }
 
   /**
-   * What a tick leaves a gang: as many seats as its minimum, or none but those of protected nodes.
+   * Checks that a tick leaves a gang at least its minimum of seats, or the seats of protected nodes
+   * alone.
    */
   void judge(Tick tick, Tick.Outcome outcome, Cluster cluster, long now) {
     int minimum = cluster.minimumSlots(SimulatedBooks.GPUS);
@@ -91,7 +92,7 @@ final class GangRules {
     int kept = held - losing;
     int seats = kept + preview.nodesWon();
     boolean isProtectedAlone = kept == shielded && preview.nodesWon() == 0;
-    // One that may not bid for its minimum keeps what nobody bids more for.
+    // A gang that may not bid for its minimum keeps the nodes for which no bid is higher.
     boolean maySeekAll =
         Tick.participation(cluster) == Bidder.Participation.OPEN && tick.bids(cluster) >= minimum;
     boolean isKeptAlone = preview.nodesWon() == 0 && !maySeekAll;

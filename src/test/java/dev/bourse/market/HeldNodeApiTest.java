@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the service tells a cluster of the machines that it holds. */
+/** The operations that a cluster has on the machines that it holds. */
 @ReplayedOnPostgres
 class HeldNodeApiTest {
   private static RunningBourse bourse;

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What the holder of a lease knows of nodes that operators change too. */
+/** The inventory of a lease's holder, with nodes that operators change too. */
 class InventoryTest extends ExchangeFixture {
   private Inventory inventory() throws Exception {
     return new Inventory(

@@ -22,17 +22,16 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What has to hold of declarations that end by themselves in a simulated month: nothing is billed
- * for the time after {@code until}, and a budget is passed by no more than the contract says.
+ * Invariants of declarations that end in a simulated month: no time after {@code until} is billed,
+ * and a budget is exceeded by no more than the contract allows.
  */
 final class LapseRules {
-  /** All its nodes at once. */
   private final SimulatedBooks books;
 
   private final long tickMillis;
   private final Consumer<String> seen;
 
-  /** When budgets were last looked at, and what could be spent until the next time. */
+  /** When budgets were last read, and the amounts that could be spent until the next reading. */
   private final Map<String, Looked> looked = new HashMap<>();
 
   private static final class Looked {
@@ -54,8 +53,8 @@ final class LapseRules {
   }
 
   /**
-   * The market saw that a budget pays for the time until the next tick, and gave its orders. It
-   * does not look at one of whoever has nothing and wants nothing.
+   * Checks the budgets after the market has ended declarations and given its orders. The market
+   * does not read budgets of clusters that hold and want no node.
    */
   void looked(Cluster cluster) {
     Looked look = looked.get(cluster.name());
@@ -69,7 +68,7 @@ final class LapseRules {
     }
   }
 
-  /** A cluster has become another, which its books show. */
+  /** Checks a change of a cluster that its books already contain. */
   void judge(SimulatedBooks.History history, Transition transition) {
     Cluster before = transition.before();
     Cluster after = transition.next();
@@ -143,15 +142,15 @@ final class LapseRules {
     }
     String told =
         "%s spent of %s, a tick is %s, it ends at %s: %s".formatted(spent, most, tick, end, before);
-    // A process that starts after a clock was set cannot tell that from time that went by.
+    // A process that starts after a clock was set cannot distinguish the step from elapsed time.
     long sinceLook = Math.max(books.clocks.monotonic() - look.at, books.now() - look.wallAt);
     if (sinceLook <= tickMillis) {
       assertTrue(spent.micros() <= most + tick, told);
       seen.accept(spent.micros() > most ? "budget passed within a tick" : "budget kept");
       return;
     }
-    // The market did not run, or did not know the time: up to the hour in which it does again, but
-    // for nodes that are gone by then.
+    // The market did not run, or did not know the time: spending counts up to the hour in which it
+    // runs again, except for nodes that are gone by then.
     boolean isAnyGone = isAnyBilledAfter(history, before, end);
     long byHour = books.spent(history, budget, hour).micros();
     assertTrue(isAnyGone || spent.micros() <= Math.max(most, byHour), told);
@@ -162,7 +161,7 @@ final class LapseRules {
         byHour > most + tick ? "budget passed while no market ran" : "budget seen late and kept");
   }
 
-  /** Whether a node that is no longer the cluster's was given back after a moment. */
+  /** Returns true if a node that left the cluster was given back after a moment. */
   private static boolean isAnyBilledAfter(
       SimulatedBooks.History history, Cluster before, long end) {
     return history.recent.values().stream()

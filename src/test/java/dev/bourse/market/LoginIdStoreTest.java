@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Ids of logins and organizations, none of which two tenants ever have. */
+/** Ids of logins and organizations; no two tenants ever have the same id. */
 class LoginIdStoreTest extends StoreFixture {
   private LoginIdStore ids(long first, long last) {
     return new LoginIdStore(database, new IdRange(first, last));
@@ -39,7 +39,7 @@ class LoginIdStoreTest extends StoreFixture {
     LoginIdStore later = ids(80_000, 80_010);
     assertEquals(new LoginIds(70_001, 70_000), await(later.of("acme", "a1")));
     assertEquals(new LoginIds(80_000, 70_000), await(later.of("acme", "a2")));
-    // Back to the range before, whose ids are not assigned again.
+    // Returns to the earlier range, whose ids are not assigned again.
     assertEquals(new LoginIds(70_002, 70_000), await(ids(70_000, 70_010).of("acme", "a3")));
   }
 

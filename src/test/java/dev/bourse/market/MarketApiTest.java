@@ -18,10 +18,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the market grants and takes, and at which price. */
+/** The market's grants, reclaims and prices. */
 @EachEngine
 class MarketApiTest extends MarketApiFixture {
-  /** One whose grants are protected for a moment only. */
+  /** Starts a service whose grants are protected for a moment only. */
   private static RunningBourse brief;
 
   @BeforeAll
@@ -81,7 +81,7 @@ class MarketApiTest extends MarketApiFixture {
     assertEquals(1L, red.version(), "the market leaves the version alone");
   }
 
-  /** Waits until a cluster has its market's verdict, which comes just after the tick's prices. */
+  /** Waits until a cluster has the market's verdict, which comes just after the tick's prices. */
   private static void untilTold(
       ClusterClient client, boolean bidTooLow, boolean capacityUnavailable) {
     until(

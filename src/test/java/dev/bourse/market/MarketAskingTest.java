@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A market runs from the first moment on; machines are asked what they hold beside it. */
+/** A market runs at once; machines are asked for their allocations in the background. */
 class MarketAskingTest extends MarketFixture {
   @Test
   void aMarketTicksAndGrantsThoughAMachineNeverSaysWhatItHolds() throws Exception {
@@ -131,7 +131,7 @@ class MarketAskingTest extends MarketFixture {
     eventually("both usable", () -> usable() == 2);
   }
 
-  /** It answers probes, and each answer began the hour anew. */
+  /** The machine answers probes, and each answer once restarted the hour. */
   @Test
   void aHeldMachineThatNeverSaysWhatItHoldsGoesToAGangAfterAnHour() throws Exception {
     onlyNode("n0", "n1");

@@ -21,7 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the market publishes. */
+/** The prices that the market publishes. */
 @ReplayedOnPostgres
 class MarketFeedApiTest extends MarketApiFixture {
   @Test

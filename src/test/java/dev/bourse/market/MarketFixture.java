@@ -14,18 +14,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A market of pool h100 on a real store, with machines that misbehave; not yet opened. */
+/** A market of pool h100 on a real store, with machines that misbehave. It is not open at first. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class MarketFixture extends ExchangeFixture {
   private static final long TICK_MILLIS = 10;
 
-  /** Long enough that no slow machine lets it expire by itself. */
+  /** Long enough that it does not expire on a slow machine. */
   private static final long LEASE_MILLIS = 12_000;
 
   protected final FakeNodes nodes = new FakeNodes();
   protected MarketService market;
 
-  /** By how much the market's monotonic clock is ahead of the machine's. */
+  /** How far the market's monotonic clock is ahead of the machine's. */
   protected final AtomicLong aheadNanos = new AtomicLong();
 
   @BeforeEach
@@ -40,12 +40,12 @@ abstract class MarketFixture extends ExchangeFixture {
     assertEquals(List.of(), nodes.faults());
   }
 
-  /** How often machines are probed. */
+  /** Returns the interval of probes, in milliseconds. */
   protected long probeMillis() {
     return 100;
   }
 
-  /** How long before a rival takes a node its holder is told. */
+  /** Returns the length of notices, in milliseconds. */
   protected long noticeMillis() {
     return 0;
   }
@@ -76,7 +76,7 @@ abstract class MarketFixture extends ExchangeFixture {
         "process_test");
   }
 
-  /** Keeps all other nodes out of the market. */
+  /** Cordons all other nodes. */
   protected final void onlyNode(String... usable) throws Exception {
     await(
         database.commit(
@@ -87,7 +87,7 @@ abstract class MarketFixture extends ExchangeFixture {
                         + "')"))));
   }
 
-  /** Stores allocations of the cluster that are gone, so that machines may bear their marks. */
+  /** Stores ended allocations of the cluster, so that machines may have their marks. */
   protected final void ended(String... allocationIds) throws Exception {
     for (String id : allocationIds) {
       await(
@@ -105,7 +105,7 @@ abstract class MarketFixture extends ExchangeFixture {
     }
   }
 
-  /** Lets at least so many ticks pass; a quote is made anew by each. */
+  /** Waits for at least a number of ticks; each publishes a new quote. */
   protected final void ticks(int count) throws InterruptedException {
     for (int i = 0; i < count; i++) {
       Object last = clusters.findQuote("h100").orElse(null);
@@ -113,7 +113,7 @@ abstract class MarketFixture extends ExchangeFixture {
     }
   }
 
-  /** The sample pool with tenants that have root rights. */
+  /** Returns the sample pool with tenants that have root rights. */
   static Pool rootPool() {
     return Sample.POOL.with(
         p -> p.rules(new Pool.Rules(true, true, false, Pool.Tenants.ROOT, null)));

@@ -21,13 +21,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A machine of tenants with root rights is granted again with a new image only. */
+/** A machine of tenants with root rights is granted again only after it has a new image. */
 class MarketReimageTest extends MarketFixture {
   private static final Operator OPERATOR = new Operator("t1", "first");
   private static final String OLD = "ssh-ed25519 old";
   private static final String NEW = "ssh-ed25519 new";
 
-  /** Answers of the operator's command that a test gives. */
+  /** The answers of the operator's command, which a test completes. */
   private final List<Promise<String>> commands = new ArrayList<>();
 
   @BeforeEach
@@ -56,7 +56,7 @@ class MarketReimageTest extends MarketFixture {
         };
   }
 
-  /** The machine is installed anew: the mark of its tenant is gone, and it shows this key. */
+  /** Reinstalls the machine: it loses the mark of its tenant and shows this key. */
   private void install(String key) {
     synchronized (nodes) {
       nodes.marks.remove("n0");
@@ -143,7 +143,7 @@ class MarketReimageTest extends MarketFixture {
     eventually("command", () -> commands.size() == 1);
     await(market.stop());
     assertFalse(nodes.reimages.get(0).isWanted().getAsBoolean());
-    // What the lost process is answered counts for nothing.
+    // The answer to the lost process does not count.
     commands.get(0).complete("ssh-ed25519 late");
 
     commandInstalls(NEW);
@@ -192,11 +192,11 @@ class MarketReimageTest extends MarketFixture {
     await(
         database.commit(
             List.of(Statement.of("UPDATE lease SET epoch = epoch + 1, owner = 'other'"))));
-    // A grant, whose commit tells this process that the lease is gone.
+    // The commit of this grant fails because the lease is gone.
     declare(8);
     eventually("given up", () -> !nodes.reimages.get(0).isWanted().getAsBoolean());
     commands.get(0).complete("ssh-ed25519 late");
-    // This process gets the lease again, as another would.
+    // This process acquires the lease again, as another one would.
     eventually("taken up", () -> commands.size() == 2);
     install(NEW);
     commands.get(1).complete(NEW);
@@ -228,7 +228,7 @@ class MarketReimageTest extends MarketFixture {
     awaitQuarantine("no such server");
     assertEquals(List.of("a0.0", "a0.0", "a0.0"), nodes.reimageIds());
     commandInstalls(NEW);
-    // The failed try waits, also after a restart.
+    // The failed attempt waits, also after a restart.
     await(market.stop());
     market = newMarket();
     await(market.start());
@@ -260,7 +260,7 @@ class MarketReimageTest extends MarketFixture {
     market = newMarket();
     await(market.start());
 
-    awaitQuarantine("no new image after 60000 ms");
+    awaitQuarantine("did not finish within 60000 ms");
     assertEquals(1, nodes.reimageIds().size());
   }
 
@@ -343,7 +343,7 @@ class MarketReimageTest extends MarketFixture {
 
   @Test
   void aMachineThatFailsDuringAGrantGetsANewImageBeforeTheNext() throws Exception {
-    // The tenant may have got in, and what it says of itself proves nothing.
+    // The tenant may have got in, and its own report proves nothing.
     nodes.provisionsToFail.put("n0", 1);
     nodes.marks.clear();
     nodes.shown.put("n0", OLD);
@@ -384,7 +384,7 @@ class MarketReimageTest extends MarketFixture {
 
     await(operators().retryNode(OPERATOR, "n0"));
     eventually("command", () -> commands.size() == 1);
-    // A process that takes over knows of the operator's word by the step that is stored.
+    // A process that takes over knows the operator's retry from the stored step.
     await(market.stop());
     nodes.shown.put("n0", NEW);
     commandInstalls(NEW);
@@ -409,7 +409,7 @@ class MarketReimageTest extends MarketFixture {
     assertEquals(List.of(), failures());
   }
 
-  /** The database was set back while no process ran, behind a grant of n0 that it forgot. */
+  /** Sets the database back to before a grant of n0, while no process runs. */
   private void grantIsOfAnotherHistory() throws Exception {
     await(database.commit(List.of(Statement.of("UPDATE node SET lineage = 'older'"))));
   }
@@ -458,7 +458,7 @@ class MarketReimageTest extends MarketFixture {
     openWithTenantThatLeaves();
     awaitQuarantine("does not know");
     await(market.stop());
-    // It is silent by now, so that the grant of its own allocation is in doubt as well.
+    // The machine is silent now, so the grant of its own allocation is in doubt too.
     nodes.dead.add("n0");
     await(operators().retryNode(OPERATOR, "n0"));
     market = newMarket();

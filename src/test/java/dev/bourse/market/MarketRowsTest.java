@@ -145,7 +145,7 @@ class MarketRowsTest extends StoreFixture {
             List.of(),
             lease));
 
-    // 100 for a second, then 400 for another, none for six, and 200 for eleven.
+    // A price of 100 for a second, 400 for another, no price for six, and 200 for eleven.
     assertEquals(
         List.of(0L, 100_000L, 500_000L, 500_000L, 2_700_000L),
         integers("SELECT cents_millis FROM price_point ORDER BY ts"));
@@ -168,7 +168,7 @@ class MarketRowsTest extends StoreFixture {
     assertFalse(await(correction.correct(8_999 - Correction.APART_MILLIS)));
   }
 
-  /** Prices at 1, 3 and 9 seconds; the last of them. */
+  /** Stores prices at 1, 3 and 9 seconds, and returns the last. */
   private Future<PricePoint> insertThree(Lease lease) {
     PricePoint first = point(1_000, 100L);
     PricePoint second = first.next(3_000, clearing(null, 100L));

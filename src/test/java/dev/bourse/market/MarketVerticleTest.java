@@ -155,7 +155,7 @@ class MarketVerticleTest extends MarketFixture {
     await(market.start());
     declare(8);
     eventually("asked", () -> nodes.count("provision n0") == 1);
-    // As another process does that took this one for dead.
+    // Takes the lease, like a process that considers this one dead.
     await(
         database.commit(
             List.of(
@@ -265,7 +265,10 @@ class MarketVerticleTest extends MarketFixture {
     eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
   }
 
-  /** A machine is being cleaned, slowly, when another market takes over and has a bid for it. */
+  /**
+   * Moves the lease to another market, with a bid for the machine, while the machine is slowly
+   * cleaned.
+   */
   private void moveLeaseWhileCleaning() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "a0");
@@ -310,7 +313,7 @@ class MarketVerticleTest extends MarketFixture {
     }
   }
 
-  /** A machine that is not as it was accepted is not granted because another process asks. */
+  /** A machine that differs from its accepted baseline is not granted after a fail-over either. */
   @Test
   void aFailOverInTheMiddleOfAHandoverForgetsNoFault() throws Exception {
     moveLeaseWhileCleaning();
@@ -321,7 +324,7 @@ class MarketVerticleTest extends MarketFixture {
     assertEquals(0, nodes.count("provision n0"));
   }
 
-  /** A commit for each machine would take a thousand times as long. */
+  /** One commit for each machine would take a thousand times as long. */
   @Test
   void aThousandMachinesAreGrantedByOneTickInOneCommit() throws Exception {
     List<Statement> machines = new ArrayList<>();
@@ -428,7 +431,7 @@ class MarketVerticleTest extends MarketFixture {
     adopt(Sample.active(1));
     nodes.marks.put("n0", "a0");
     long ahead = clock.millis() + 3 * 24 * 60 * MINUTE;
-    // The price that the market finds: it must not go by the deleted point.
+    // The price that the market finds must not depend on the deleted point.
     await(database.commit(List.of(priced(ahead, 100, 0))));
     await(market.start());
     eventually("stored", () -> pricedAt().equals(List.of(clock.millis(), ahead)));

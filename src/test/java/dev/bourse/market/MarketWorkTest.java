@@ -11,7 +11,7 @@ import dev.bourse.store.Statement;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the answers of machines mean for their nodes, and what a try that failed is followed by. */
+/** How the market treats nodes after the answers of their machines, and retries failed work. */
 class MarketWorkTest extends MarketFixture {
   private NodeService operators() {
     return new NodeService(database, clusters, market, clock);
@@ -164,7 +164,7 @@ class MarketWorkTest extends MarketFixture {
   @Test
   void anOperatorHasWhatWaitsTakenUpAtOnce() throws Exception {
     onlyNode("n0");
-    // Left to itself the eighth try comes after more than two minutes.
+    // Without an operator, the eighth attempt comes after more than two minutes.
     nodes.reclaimsToFail.put("n0", 7);
     nodes.marks.put("n0", "a0");
     adopt(Sample.active(1));
@@ -204,7 +204,7 @@ class MarketWorkTest extends MarketFixture {
     adopt(Sample.empty());
     ended("ghost");
     await(market.start());
-    // Left to itself the second try comes after more than a minute.
+    // Without an operator, the second attempt comes after more than a minute.
     eventually("a first try", () -> nodes.count("reclaim n0") == 1);
     declare(8);
     ticks(2);
@@ -229,14 +229,14 @@ class MarketWorkTest extends MarketFixture {
     assertEquals("lost", nodes.marks().get("n0"));
     assertTrue(texts("SELECT failure FROM node WHERE node_id = 'n0'").get(0).contains("lost"));
 
-    // What the market finds after a restart is the same.
+    // The market finds the same after a restart.
     await(market.stop());
     market = newMarket();
     await(market.start());
     ticks(3);
     assertEquals(List.of(), nodes.calls);
 
-    // One retry is enough, whichever process has the market when it comes.
+    // One retry is enough, in any process that runs the market.
     await(market.stop());
     await(operators().retryNode(new Operator("t1", "first"), "n0"));
     market = newMarket();
@@ -247,7 +247,7 @@ class MarketWorkTest extends MarketFixture {
     assertEquals(List.of(), texts("SELECT lost_grant FROM node WHERE lost_grant IS NOT NULL"));
   }
 
-  /** The database was set back from the next tenant's grant to the one before. */
+  /** The database was set back from the next tenant's grant to the earlier one. */
   @Test
   void aHoldersMachineThatAnotherUnknownTenantHasIsQuarantinedAsItIs() throws Exception {
     onlyNode("n0");

@@ -5,14 +5,14 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The clocks of a simulated month: the wall clock, which somebody sets now and then, the one that
- * nobody sets, and what processes make of the two.
+ * The clocks of a simulated month: the wall clock, which is set now and then, the monotonic clock,
+ * and each process's view of the two.
  */
 final class MonthClocks {
   /** The default of {@code time.confirm-after}. */
   static final long CONFIRM_AFTER = 600_000;
 
-  /** It begins anywhere. */
+  /** The monotonic clock starts at any value. */
   private long monotonicMillis = 77;
 
   private long wallMillis;
@@ -21,40 +21,41 @@ final class MonthClocks {
     this.wallMillis = wallMillis;
   }
 
-  /** What people read. */
+  /** Returns the time of the wall clock. */
   long wall() {
     return wallMillis;
   }
 
-  /** What has gone by. */
+  /** Returns the time of the monotonic clock. */
   long monotonic() {
     return monotonicMillis;
   }
 
-  /** How far the wall clock is ahead of the other. */
+  /** Returns how far the wall clock is ahead of the monotonic clock. */
   long apart() {
     return wallMillis - monotonicMillis;
   }
 
-  /** Time goes by, up to a moment of the clock that nobody sets; none when that is past. */
+  /** Advances both clocks to a time of the monotonic clock, unless it has passed. */
   void passTo(long monotonic) {
     long by = Math.max(0, monotonic - monotonicMillis);
     monotonicMillis += by;
     wallMillis += by;
   }
 
-  /** Somebody sets the wall clock ahead, or back. */
+  /** Sets the wall clock ahead or back. */
   void set(long byMillis) {
     wallMillis += byMillis;
   }
 
-  /** A process that starts now. */
+  /** Starts a process. */
   Watch watch() {
     return new Watch();
   }
 
   /**
-   * What a process makes of the clocks for as long as it lives, as the service's timekeeper does.
+   * The view that a process has of the clocks while it lives, as the service's timekeeper computes
+   * it.
    */
   final class Watch {
     private final ClockStepDetector pace = new ClockStepDetector(CONFIRM_AFTER, CONFIRM_AFTER);
@@ -65,24 +66,24 @@ final class MonthClocks {
       look();
     }
 
-    /** Compares the two; the service does it every second. */
+    /** Compares the two clocks, as the service does every second. */
     void look() {
       pace.read(monotonicMillis, wallMillis, monotonicMillis);
     }
 
-    /** The time by which hours are posted. */
+    /** Returns the time by which hours are posted. */
     OptionalLong confirmedMillis() {
       look();
       return pace.isSteady(monotonicMillis) ? OptionalLong.of(wallMillis) : OptionalLong.empty();
     }
 
-    /** The time by which declarations end. */
+    /** Returns the time by which declarations end. */
     OptionalLong undoubtedMillis() {
       look();
       return pace.isUndoubted(monotonicMillis) ? OptionalLong.of(wallMillis) : OptionalLong.empty();
     }
 
-    /** Whose notice is over. */
+    /** Returns the notices that are over. */
     NoticeClock notices() {
       return notices;
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators do to machines, and what the market makes of it. */
+/** Operators' requests about machines, and their effect on the market. */
 @ReplayedOnPostgres
 class NodeAdminApiTest {
   private static RunningBourse bourse;
@@ -78,7 +78,7 @@ class NodeAdminApiTest {
     RunningBourse.await(bourse.database().commit(List.of(Statement.of(sql, parameters))));
   }
 
-  /** The tick at which the market of a market last published. */
+  /** Returns the last tick that a market published. */
   private static String tick(TestMarket market) {
     return ClusterClient.objects(
             market.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
@@ -89,7 +89,7 @@ class NodeAdminApiTest {
         .orElseThrow();
   }
 
-  /** Lets ticks go by, each of which would have granted what there is to grant. */
+  /** Waits for several ticks, each of which would have granted an available node. */
   private static void someTicks(TestMarket market) {
     for (int i = 0; i < 4; i++) {
       String before = tick(market);
@@ -210,7 +210,7 @@ class NodeAdminApiTest {
         "UPDATE node SET quarantined_at = ?, failures = 3 WHERE pool = ?",
         System.currentTimeMillis(),
         market.name());
-    // Any change has the market read its nodes anew.
+    // Any change makes the market read its nodes again.
     cordon(node(market, 1), false);
     JsonObject quarantined = read(node(market, 2));
     assertEquals("quarantined", quarantined.getString("state"));

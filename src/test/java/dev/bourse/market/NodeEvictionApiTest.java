@@ -29,7 +29,7 @@ class NodeEvictionApiTest {
 
   @BeforeAll
   static void start() {
-    // Machines take their time to be cleaned, so that a reclaim can be seen.
+    // Machines are cleaned slowly, so that a reclaim is visible.
     bourse = RunningBourse.withMarkets(4, "nodes.simulated.reclaim-delay=3s");
     operator = bourse.operator();
   }
@@ -47,7 +47,7 @@ class NodeEvictionApiTest {
     return new JsonObject().put("reason", "mining coins");
   }
 
-  /** The node at an address. */
+  /** Returns the node at an address. */
   private static String at(TestMarket market, String ip) {
     return ClusterClient.objects(
             operator.get("/api/operator/nodes?pool=" + market.name()).ok().getJsonArray("nodes"))
@@ -63,7 +63,7 @@ class NodeEvictionApiTest {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
     String ip = red.hold(1, 2).get(0);
-    // Protected by the market and pinned by an operator, for what that is worth.
+    // Neither the market's protection nor an operator's pin prevents an eviction.
     operator.send("PUT", "/api/operator/clusters/" + red.cluster() + "/pins/" + ip, null).ok();
     String node = at(market, ip);
     try (EventReader reader =

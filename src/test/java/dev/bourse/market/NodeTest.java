@@ -9,7 +9,7 @@ import dev.bourse.nodes.Machine;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** When a machine can be granted. */
+/** The conditions under which a machine can be granted. */
 @Tag("fast")
 class NodeTest {
   private static final long MINUTE = 60_000;

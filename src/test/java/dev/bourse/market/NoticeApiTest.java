@@ -24,19 +24,19 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Notice before a rival takes a node, as clusters, organizations and operators see it. */
+/** Notice before a rival takes a node, in the answers for clusters, organizations and operators. */
 @ReplayedOnPostgres
 class NoticeApiTest {
   private static final Duration NOTICE = Duration.ofHours(1);
   private static final Duration TICK = Duration.ofMillis(50);
 
-  /** What a busy machine may add to a tick. */
+  /** The time that a busy machine may add to a tick. */
   private static final Duration SLACK = Duration.ofSeconds(20);
 
-  /** A service whose notices end while a test waits. */
+  /** Starts a service whose notices end while a test waits. */
   private static RunningBourse hasty;
 
-  /** A service whose notices outlast every test. */
+  /** Starts a service whose notices outlast every test. */
   private static RunningBourse patient;
 
   @BeforeAll
@@ -69,8 +69,8 @@ class NoticeApiTest {
       assertEquals(
           notice.getString("public_ip"),
           reader.of("notice-withdrawn").get(0).data().getString("public_ip"));
-      // That the end of a withdrawn notice takes nothing is tested where time is virtual, in
-      // NoticesTest and by the simulation.
+      // NoticesTest and the simulation, which run in virtual time, test that the end of a withdrawn
+      // notice takes no node.
       assertTrue(noticed(red).isEmpty());
       assertEquals(held, red.active());
       assertEquals(List.of(), reader.of("reclaim"));
@@ -130,7 +130,7 @@ class NoticeApiTest {
         entry.getString("note"));
     JsonObject depth = market.red("bare").get("/api/market/depth?pool=" + market.name()).ok();
     assertEquals(TestMarket.NODES + 1, depth.getInteger("demand_nodes"));
-    // Its own lost bid prices the rival's node, and none of its own.
+    // The cluster's lost bid sets the price of the rival's node, and not of its own.
     assertEquals(1.0, price(state));
     assertEquals(2.0, price(blue.state()));
   }
@@ -226,7 +226,7 @@ class NoticeApiTest {
             .toList());
   }
 
-  /** Declares one node at this price for a cluster that holds none. */
+  /** Declares one node at this price for a cluster without nodes. */
   private static ClusterClient bid(ClusterClient client, double price) {
     client.addKey();
     client.declare(1, price);

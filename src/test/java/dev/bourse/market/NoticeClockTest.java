@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whose notice is over when somebody sets the clock meanwhile. */
+/** The ends of notices when the clock is set during them. */
 @Tag("fast")
 class NoticeClockTest {
   private static final long NOTICE = 120_000;
@@ -136,7 +136,7 @@ class NoticeClockTest {
     return clock.over(Sample.views(cluster), wallMillis);
   }
 
-  /** A cluster whose node is under notice until then. */
+  /** Returns a cluster whose node is under notice until a time. */
   private static Cluster told(long endsAt) {
     Cluster cluster = Sample.active(1);
     return Allotment.settle(

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Machines are told of notices, whatever fails in between. */
+/** Machines receive notices despite failures. */
 class NoticeDeliveryTest extends MarketFixture {
   private static final long LATER = 60_000;
   private String given;

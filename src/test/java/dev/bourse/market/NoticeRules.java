@@ -18,21 +18,21 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * What has to hold of notices in a simulated month: no node goes to a rival before its whole notice
- * has run, and a notice changes nothing else.
+ * Invariants of notices in a simulated month: no node goes to a rival before its whole notice has
+ * run, and a notice changes nothing else.
  */
 final class NoticeRules {
-  /** What {@link NoticeClock} takes for a clock that is corrected a little at a time. */
+  /** The tolerance of {@link NoticeClock} for gradual corrections of a clock. */
   private static final long TOLERANCE_MILLIS = 2_000;
 
   private static final long DRIFT_PARTS = 500;
 
   /**
-   * A notice that runs.
+   * A running notice.
    *
-   * @param since by the clock that nobody sets
-   * @param millis for how long it was given
-   * @param apart how far the wall clock was ahead of the other
+   * @param since when it was given, by the monotonic clock
+   * @param millis its length in milliseconds
+   * @param apart how far the wall clock was ahead of the monotonic clock
    */
   private record Given(long since, long millis, long apart) {}
 
@@ -40,7 +40,7 @@ final class NoticeRules {
   private final Consumer<String> seen;
   private final Map<String, Given> running = new HashMap<>();
 
-  /** Given by a clock that was set before another process took the market over. */
+  /** The notice comes from a clock that was set before another process took over the market. */
   private final Set<String> doubted = new HashSet<>();
 
   NoticeRules(MonthClocks clocks, Consumer<String> seen) {
@@ -48,7 +48,7 @@ final class NoticeRules {
     this.seen = seen;
   }
 
-  /** Somebody set the clock. */
+  /** Records that the clock was set. */
   void clockSet() {
     if (!running.isEmpty()) {
       seen.accept("clock set while a notice runs");
@@ -56,7 +56,8 @@ final class NoticeRules {
   }
 
   /**
-   * Another process runs the market of a cluster: it knows of its notices what the wall clock says.
+   * Records that another process runs the market of a cluster. It knows the cluster's notices by
+   * the wall clock alone.
    */
   void takenOver(Cluster cluster) {
     for (Allocation a : cluster.allocations()) {
@@ -70,7 +71,7 @@ final class NoticeRules {
     }
   }
 
-  /** A cluster has become another. */
+  /** Checks a change of a cluster. */
   void judge(Cluster before, Cluster after) {
     for (Allocation is : after.allocations()) {
       Allocation was = before.find(is.allocationId()).orElse(null);
@@ -86,7 +87,10 @@ final class NoticeRules {
     }
   }
 
-  /** What the last tick may have read: it notes that of clusters alone that hold something. */
+  /**
+   * Returns the ceiling that the last tick may have read. The tick records it only for clusters
+   * that hold nodes.
+   */
   private static long ceiling(Cluster cluster) {
     Standing.Gate gate = cluster.standing().gate();
     return gate == null
@@ -94,7 +98,7 @@ final class NoticeRules {
         : Math.min(gate.ceilingCents(), cluster.ceilingCents());
   }
 
-  /** Whether a node's seat was lost to a lower ceiling of its own cluster. */
+  /** Returns true if a node lost its seat because its cluster lowered the ceiling. */
   private static boolean isLowered(Allocation held, long ceilingCents) {
     Long seated = held.protection().seatCeilingCents();
     return seated != null && ceilingCents < seated;
@@ -159,7 +163,7 @@ final class NoticeRules {
     doubted.remove(is.allocationId());
   }
 
-  /** A command takes back, for whatever reason, what it would take back had nobody been told. */
+  /** Checks that a command reclaims the same nodes, for any reason, as without notices. */
   void judge(Cluster before, Command command, Cluster after) {
     if (before.allocations().stream().noneMatch(Notices::isUnderNotice)) {
       return;
@@ -184,16 +188,16 @@ final class NoticeRules {
   }
 
   /**
-   * A tick comes to what it comes to when nobody has been told anything and nobody is: the same
-   * prices, and as many nodes for whom.
+   * Checks that a tick has the same result as without notices: the same prices, and the same
+   * numbers of nodes.
    *
-   * @param without the tick of the same clusters without a notice
-   * @param reserveCents what is paid by those who have no seat but a node
+   * @param without the tick of the same clusters without notices
+   * @param reserveCents the price of nodes without a seat
    */
   void judge(Tick.Outcome outcome, Tick.Outcome without, long reserveCents) {
     Clearing as = without.clearing();
     Long price = as.clearingCents();
-    // Where nobody would hold a node any more, whoever is under notice pays the reserve price.
+    // If no node would be held otherwise, holders under notice pay the reserve price.
     Long paid = outcome.clearing().clearingCents();
     assertTrue(
         Objects.equals(price, paid) || (price == null && Long.valueOf(reserveCents).equals(paid)),
@@ -218,7 +222,10 @@ final class NoticeRules {
     return taken;
   }
 
-  /** A pool without notice takes at once whoever has no seat; one with notice tells everybody. */
+  /**
+   * Checks that a pool without notices reclaims nodes without a seat at once, and that a pool with
+   * notices gives one for each.
+   */
   void judge(Tick.Outcome outcome, long noticeMillis, Iterable<Cluster> clusters) {
     Set<String> passing = new HashSet<>();
     for (Cluster cluster : clusters) {

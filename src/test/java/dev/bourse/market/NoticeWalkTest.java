@@ -41,9 +41,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Worlds in which everybody does as they like, with a notice: no node goes to a rival before its
- * whole notice has run, nor later than the tick after it; a notice keeps no node from going for
- * another reason; prices, grants and demand are those of the same world without notice.
+ * Random worlds with notices: no node goes to a rival before its whole notice has run, nor later
+ * than the tick after it; a notice does not prevent a reclaim for another reason; prices, grants
+ * and demand equal those of the same world without notices.
  */
 @Tag("fast")
 class NoticeWalkTest {
@@ -60,12 +60,15 @@ class NoticeWalkTest {
   private final Map<String, Cluster> world = new TreeMap<>();
   private final List<Node> nodes = new ArrayList<>();
 
-  /** When notice was given, by allocation; a replacement has that of the node it replaced. */
+  /**
+   * The time of notices, by allocation; a replacement inherits the time of the node that it
+   * replaced.
+   */
   private final Map<String, Long> givenAt = new HashMap<>();
 
   /**
-   * When the withdrawn notices of each organization's nodes end or ended that count at this tick,
-   * by allocation; one may be passed on to another node.
+   * The ends of the withdrawn notices that count at this tick, by organization and allocation;
+   * another node may take one over.
    */
   private final Map<String, Map<String, Long>> withdrawnEnds = new HashMap<>();
 
@@ -162,7 +165,7 @@ class NoticeWalkTest {
             "a write takes nothing for a rival");
       }
     } catch (ApiException refused) {
-      // It stays as it is.
+      // A rejected command changes nothing.
     }
   }
 
@@ -220,14 +223,14 @@ class NoticeWalkTest {
     }
   }
 
-  /** Of the very same world, and of one in which nobody has been told anything. */
+  /** Compares with a tick without notices, of the same world and of one without earlier notices. */
   private void isAsWithoutNotice(Tick.Outcome outcome, Tick.Nodes seen) {
     List<Cluster> untold = new ArrayList<>();
     world.values().forEach(cluster -> untold.add(DirectChange.withoutNotices(cluster)));
     for (List<Cluster> clusters : List.of(List.copyOf(world.values()), untold)) {
       Tick.Outcome without = made(0, clusters).decide(seen);
       Long price = without.clearing().clearingCents();
-      // Nobody would hold a node then, and so nobody would pay.
+      // Without notices no node would be held, so there would be no price.
       if (price != null) {
         assertEquals(price, outcome.clearing().clearingCents());
       }
@@ -287,7 +290,9 @@ class NoticeWalkTest {
         () -> "left by a hold: " + after);
   }
 
-  /** A new notice ends with a withdrawn one of the organization, or is whole. */
+  /**
+   * Checks that a new notice ends with a withdrawn one of the organization, or has the full length.
+   */
   private void isGivenAsLong(Allocation was, long endsAt, String org) {
     Map<String, Long> ends = withdrawnEnds.getOrDefault(org, Map.of());
     boolean isAsLong = endsAt == now + NOTICE || ends.containsValue(endsAt);

@@ -41,10 +41,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of nodes that lose their seats, tick by tick. */
+/** The decisions about nodes that lose their seats, tick by tick. */
 @Tag("fast")
 class NoticesTest {
-  /** Past every protection that {@link Sample} gives. */
+  /** After every protection of {@link Sample}. */
   private static final long NOW = T0 + 2 * Sample.PROTECTION;
 
   private static final long NOTICE = 120_000;
@@ -302,7 +302,7 @@ class NoticesTest {
     assertEquals(forgotten + NOTICE, endsAt(tick(forgotten, seated, rival(1, "3")), 0));
   }
 
-  /** Whoever paid more to keep a node is told in time of a rival that comes later. */
+  /** A holder that paid more to keep a node gets a whole notice of a later rival. */
   @Test
   void aWithdrawnNoticeDoesNotCountAgainstANewerBid() {
     Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
@@ -312,7 +312,7 @@ class NoticesTest {
 
     long late = NOW + 2 * NOTICE;
     assertEquals(late + NOTICE, endsAt(tick(late, seated, newcomer), 0));
-    // The older bid has lost its seat to the newer one too, and does not wait.
+    // The older bid has lost its seat to the newer one too, so it does not wait.
     assertEquals(late + NOTICE, endsAt(tick(late, seated, newcomer, rival(1, "3")), 0));
   }
 
@@ -413,7 +413,7 @@ class NoticesTest {
     return tick.preview(cluster, tick.decide(nodes(1)));
   }
 
-  /** So many nodes declared at this price by somebody else. */
+  /** Returns a rival that declares a number of nodes at this price. */
   private static Cluster rival(int nodes, String price) {
     return Capacity.declare(
             Cluster.created("r", "other", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),

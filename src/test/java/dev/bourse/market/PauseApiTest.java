@@ -26,14 +26,17 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** An operator pauses a market: it goes on publishing, and grants and takes nothing. */
+/**
+ * An operator pauses a market: it continues to publish prices, but neither grants nor reclaims
+ * nodes.
+ */
 @ReplayedOnPostgres
 class PauseApiTest {
   private static final SteppingClock CLOCK = SteppingClock.midMonth();
 
   private static RunningBourse bourse;
 
-  /** One whose notices no test waits for. */
+  /** Starts a service whose notices outlast every test. */
   private static RunningBourse patient;
 
   @BeforeAll
@@ -55,7 +58,7 @@ class PauseApiTest {
   private static JsonObject pause(TestMarket market) {
     JsonObject paused = new JsonObject().put("paused", true).put("pause_reason", "cables");
     JsonObject pool = market.bourse().operator().patch(path(market.name()), paused).ok();
-    // A tick that was under way when it was paused may still end.
+    // A tick that ran at the time of the pause may still end.
     someTicks(market);
     return pool;
   }

@@ -31,10 +31,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a tick of a paused market comes to: nothing is granted, nothing taken, prices stand. */
+/** A tick of a paused market grants and reclaims no node, and keeps the prices. */
 @Tag("fast")
 class PausedTickTest {
-  /** Past every protection that {@link Sample} gives. */
+  /** After every protection of {@link Sample}. */
   private static final long NOW = T0 + 2 * Sample.PROTECTION;
 
   private static final Pool PAUSED = paused(POOL.reserveCents());

@@ -13,13 +13,13 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What the store keeps of one cluster of a {@link PlayedMarket}: all that its bill goes by. */
+/** The stored records of one cluster of a {@link PlayedMarket}, from which its bill is computed. */
 final class PlayedBooks {
   final String cluster;
   final List<PricesInForce.Read> reads = new ArrayList<>();
   final List<PricesInForce.Declared> declared = new ArrayList<>();
 
-  /** The ceiling at each gate, kept apart from what the market stores: no bill lies above it. */
+  /** The ceiling at each gate, kept apart from the records of the market; no bill exceeds it. */
   final List<Usage.ChangePoint> limits = new ArrayList<>();
 
   final List<Usage.ChangePoint> prices = new ArrayList<>();
@@ -65,12 +65,12 @@ final class PlayedBooks {
     }
   }
 
-  /** What the organization pays now. */
+  /** The rate that the organization pays now. */
   @Nullable Long priceCents() {
     return prices.isEmpty() ? null : prices.get(prices.size() - 1).cents();
   }
 
-  /** The nodes that were active, as billed. */
+  /** The active nodes, as billed. */
   List<Usage.Held> held(boolean areLocked) {
     List<Usage.Held> held = new ArrayList<>();
     for (Allocation a : allocations.values()) {

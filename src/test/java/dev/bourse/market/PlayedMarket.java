@@ -41,18 +41,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * A pool's market on a virtual clock, with a {@link Player} among honest rivals. The market's pure
  * functions decide, settle and bill; machines take fixed times, so that two runs of one world
- * differ by what the player does alone. {@link PlayedRules} judges each tick.
+ * differ only by the player's moves. {@link PlayedRules} judges each tick.
  */
 final class PlayedMarket {
-  /** A rule that the model can do without, to show that the simulation finds its absence. */
+  /** A rule that the model can omit, to show that the simulation detects its absence. */
   enum Fix {
-    /** Bills go by the ceiling that the tick read, not by the one that stands. */
+    /** Bills use the ceiling that the tick read, not the current one. */
     GATE,
-    /** Orders are carried out though the cluster was written since. */
+    /** Orders are carried out even if the cluster was written since. */
     ORDERS_BIND,
-    /** An organization that gave something up ranks last. */
+    /** An organization that gave up a seat or a node ranks last. */
     RANK_LAST,
-    /** A protected node costs at most what it cost at its grant. */
+    /** A protected node costs at most its price at the grant. */
     PRICE_LOCK,
     /** Nodes granted within an hour after the organization gave one back have no price lock. */
     LOCK_ONCE,
@@ -64,7 +64,7 @@ final class PlayedMarket {
     NOTICE_FOR_OUTBID,
     /** A withdrawn notice counts for the next one. */
     NOTICES_COUNT,
-    /** A held machine that does not answer is no seat. */
+    /** A held machine that does not answer is not a seat. */
     UNUSABLE_NO_SUPPLY
   }
 
@@ -76,7 +76,7 @@ final class PlayedMarket {
   static final int GPUS = 8;
   private static final long PATIENCE = MarketConfig.GANG_PATIENCE.toMillis();
 
-  /** From the gate to when its orders are carried out. */
+  /** The time from the gate until its orders are carried out. */
   private static final long SETTLE = 300;
 
   /** A machine that was silent when it was taken back is repaired after this. */
@@ -93,7 +93,7 @@ final class PlayedMarket {
   private final Player player;
   private final Set<Fix> fixes;
 
-  /** Machines that do not answer, and since when. */
+  /** The start of each silent machine's silence, by machine. */
   private final Map<String, Long> silent = new HashMap<>();
 
   private final SwapExclusions swapped = new SwapExclusions(List.of());
@@ -125,7 +125,7 @@ final class PlayedMarket {
     nextGate = START + world.tickMillis();
   }
 
-  /** What came of a day. */
+  /** Plays a day and returns its result. */
   static PlayedResult play(PlayedWorld world, Player player, Set<Fix> fixes) {
     PlayedMarket market = new PlayedMarket(world, player, fixes);
     market.run();
@@ -136,7 +136,7 @@ final class PlayedMarket {
     return "rival-" + i;
   }
 
-  /** The player's cluster of this number. */
+  /** Returns the player's cluster of this number. */
   static String own(int cluster) {
     return "player-" + cluster;
   }
@@ -213,7 +213,7 @@ final class PlayedMarket {
     }
     player.starts().forEach(start -> declare(start.cluster(), start.bid()));
     for (Player.Move move : player.moves()) {
-      // The first gate that leaves time for it.
+      // The first gate that the move can precede.
       long gate = nextGate + (nextGate + move.offsetMillis() <= now ? world.tickMillis() : 0);
       long phase = (gate - START) / world.tickMillis() % move.every();
       long wait = Math.floorMod(move.phase() - phase, (long) move.every());
@@ -381,7 +381,7 @@ final class PlayedMarket {
     attempt(name, (c, at) -> Capacity.declare(c, order, terms(), at));
   }
 
-  /** A client's write; one that is refused changes nothing. */
+  /** Carries out a client's write; a rejected one changes nothing. */
   private void attempt(String name, Command command) {
     Cluster cluster = Objects.requireNonNull(clusters.get(name));
     if (cluster.writes().lastAtMillis() > 0
@@ -391,12 +391,12 @@ final class PlayedMarket {
     try {
       write(name, command);
     } catch (ApiException refused) {
-      // Players try what the contract does not allow; nothing is written then.
+      // Players also try moves that the contract rejects, which write nothing.
       return;
     }
   }
 
-  /** What the store would write. */
+  /** Records the rows that the store would write. */
   private void write(String name, Command command) {
     Cluster before = Objects.requireNonNull(clusters.get(name));
     Cluster after = command.apply(before, now).next();
@@ -460,7 +460,7 @@ final class PlayedMarket {
     at(now + SETTLE + 1, rules::judgeStanding);
   }
 
-  /** When the passing of time alone next changes what a tick decides. */
+  /** Returns the next time at which a tick's decision changes although no cluster does. */
   private long nextDeadline() {
     long next = Long.MAX_VALUE;
     for (Cluster c : clusters.values()) {
@@ -546,7 +546,7 @@ final class PlayedMarket {
         found, Set.of(), swapped.at(now), has(Fix.LOCK_ONCE) ? leavers.at(now) : Set.of());
   }
 
-  /** One price for all: the highest bid that loses, whoever made it. */
+  /** Returns one price for all: the highest losing bid of any organization. */
   private long highestLosing(List<Cluster> seen, Clearing clearing) {
     long highest = pool.reserveCents();
     for (Cluster cluster : seen) {
@@ -590,11 +590,11 @@ final class PlayedMarket {
         Objects.requireNonNull(nodes.get(node)).machine().publicIp(),
         replaces,
         List.of("key"),
-        // Without the fix the minimum that is declared when a node is ready governs.
+        // Without the fix, the minimum that is declared when a node is ready governs.
         minimum > 1 && !has(Fix.GANGS_GATHER) ? Integer.MAX_VALUE : minimum);
   }
 
-  /** Gives gangs each node as it is free. */
+  /** Grants gangs each free node at once. */
   private void handOut(List<String> free) {
     List<String> left = new ArrayList<>(free);
     for (Cluster cluster : List.copyOf(clusters.values())) {
@@ -628,7 +628,7 @@ final class PlayedMarket {
     }
   }
 
-  /** What a cluster's ceiling was worth, for bills. */
+  /** Returns the ceilings of a cluster that its bill uses. */
   List<Usage.ChangePoint> ceilings(PlayedBooks book) {
     return has(Fix.GATE)
         ? PricesInForce.ceilings(book.reads, book.declared)

@@ -3,15 +3,16 @@ package dev.bourse.market;
 import java.util.Map;
 
 /**
- * What a day brought the player. Amounts are in cents per GPU-hour, times node-hours.
+ * The result of a player's day. Amounts are in cents per GPU-hour, times node-hours.
  *
  * @param nodeHours node-hours that were active
- * @param usefulHours those of them up to the demand
- * @param cents what they were billed
- * @param fairCents what they would cost if each hour were billed at the highest rival bid that the
- *     player's nodes keep out
+ * @param usefulHours node-hours up to the demand
+ * @param cents the amount billed for them
+ * @param fairCents their cost if each hour were billed at the highest rival bid that the player's
+ *     nodes keep out
  * @param surplus the value of the useful hours, less the bill
- * @param keptOutMinutes for how long rivals waited while the player kept a node unused and unbilled
+ * @param keptOutMinutes the minutes for which rivals waited while the player kept a node unused and
+ *     unbilled
  * @param keptOutPerHour the same in the worst hour
  * @param violations the first violation of each invariant, by its name
  */
@@ -30,11 +31,11 @@ record PlayedResult(
   }
 
   /**
-   * By how much a strategy is better than the truthful bid: the lesser of what its surplus and its
-   * discount on the fair price grew, as a part of the day's fair price. A strategy that only asks
-   * for less has a larger surplus in any auction with one price, but no larger discount.
+   * Returns how much better a strategy is than the truthful bid: the lesser growth of its surplus
+   * and of its discount on the fair price, as a part of the day's fair price. A strategy that only
+   * asks for less has a larger surplus in any auction with one price, but no larger discount.
    *
-   * @param leastCents what the demand of a day costs at least
+   * @param leastCents the least cost of the demand of a day
    */
   double gainOver(PlayedResult truthful, double leastCents) {
     double scale = Math.max(leastCents, Math.max(truthful.fairCents, fairCents));

@@ -20,11 +20,11 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Judges a {@link PlayedMarket} at every tick, and tells what its day came to. */
+/** Judges a {@link PlayedMarket} at every tick, and computes the result of its day. */
 final class PlayedRules {
   private static final int GPUS = PlayedMarket.GPUS;
 
-  /** One tick in so many is decided again without a bidder, which costs as much as the tick. */
+  /** One tick in this number is decided again without a bidder, which costs as much as the tick. */
   private static final int REPEATED_ONE_IN = 5;
 
   private final PlayedMarket market;
@@ -38,7 +38,7 @@ final class PlayedRules {
    *
    * @param since when it began, or when an honest rival's higher bid came before it
    * @param claims nodes that were due to honest rivals before it
-   * @param noticed organizations that were under notice meanwhile
+   * @param noticed organizations that were under notice during the wait
    */
   private record Wait(long since, int claims, Set<String> noticed) {}
 
@@ -48,12 +48,12 @@ final class PlayedRules {
   /** The highest ceiling that was granted a node since the last tick. */
   private long highestGranted;
 
-  /** Ticks at which rivals want nodes, and those at which the player keeps one at no cost. */
+  /** Ticks at which rivals want nodes, and ticks at which the player keeps a node at no cost. */
   private final BitSet wanted = new BitSet();
 
   private final BitSet kept = new BitSet();
 
-  /** The rivals' bids, one for each node, the highest first; by when they began. */
+  /** The rivals' bids, one for each node, the highest first, by their start. */
   private final TreeMap<Long, List<Long>> bids = new TreeMap<>();
 
   private int judged;
@@ -67,7 +67,7 @@ final class PlayedRules {
         rule, what + " at " + (market.now() - PlayedMarket.START) / 1_000 + " s");
   }
 
-  /** A tick has decided. */
+  /** Judges the decision of a tick. */
   void judge(Tick.Outcome outcome, List<Cluster> seen, Tick.Nodes machines) {
     List<Long> units = new ArrayList<>();
     for (Cluster c : seen) {
@@ -86,12 +86,12 @@ final class PlayedRules {
     }
   }
 
-  /** A bidder's price is that of a bid which would be seated if it left. */
+  /** Checks that a bidder's price is a bid that would get a seat without the bidder. */
   private void judgePrice(Tick.Outcome outcome, List<Cluster> seen, Tick.Nodes machines) {
     for (int n = 0; n < seen.size(); n++) {
       Cluster bidder = seen.get((n + judged / REPEATED_ONE_IN) % seen.size());
       Long cents = Objects.requireNonNull(market.books.get(bidder.name())).priceCents();
-      // Without a seat it pays at most its ceiling, which is less than its successor pays.
+      // Without a seat, the bidder pays at most its ceiling, which is less than its successor pays.
       if (PlayedMarket.isPlayers(bidder)
           || !isSeated(bidder, outcome)
           || cents == null
@@ -146,7 +146,7 @@ final class PlayedRules {
             > without.clearing().unseated().getOrDefault(other.name(), 0);
   }
 
-  /** Orders were carried out, or ought to have been. */
+  /** Checks that orders were carried out. */
   void judge(Cluster before, Allotment.Orders orders, Cluster after) {
     for (Allotment.Orders.Taken taken : orders.reclaims()) {
       boolean isHeld =
@@ -172,7 +172,7 @@ final class PlayedRules {
             });
   }
 
-  /** A machine that was taken back is clean. */
+  /** Records that a reclaimed machine is clean. */
   void cleaned(Cluster cluster, Allocation a) {
     Allocation last =
         Objects.requireNonNull(market.books.get(cluster.name())).allocations.get(a.allocationId());
@@ -185,7 +185,7 @@ final class PlayedRules {
     return Math.toIntExact((millis - PlayedMarket.START) / market.world.tickMillis());
   }
 
-  /** The market stands as the last tick left it. */
+  /** Judges the market in the state after the last tick. */
   void judgeStanding() {
     Map<String, Cluster> holders = new HashMap<>();
     Map<String, Allocation> held = new HashMap<>();
@@ -212,7 +212,7 @@ final class PlayedRules {
     }
   }
 
-  /** A protected node costs no more than at its grant. */
+  /** Checks that a protected node costs no more than at its grant. */
   private void judgeLock(Cluster c, @Nullable PlayedBooks book) {
     Long cents = book == null ? null : book.priceCents();
     for (Allocation a : c.allocations()) {
@@ -261,7 +261,9 @@ final class PlayedRules {
     }
   }
 
-  /** Nodes that are kept for the minimums of honest bids whose turn is before the player's. */
+  /**
+   * Returns the nodes that are kept for the minimums of honest bids that rank before the player's.
+   */
   private int gatheredBefore(Cluster c) {
     int gathered = 0;
     for (Cluster other : market.clusters.values()) {
@@ -294,7 +296,7 @@ final class PlayedRules {
     if (lack > 0 && !isShort(c)) {
       wanted.set(market.ticks());
     }
-    // Somebody had a node whose turn was no later than its own.
+    // A bid that ranks no higher than this one got a node.
     boolean isServed = !isShort(c) && highestGranted >= limit(c);
     int needed = isShort(c) ? c.minimumSlots(GPUS) : 1;
     if (lack == 0 || isServed || available(c, holders, held) - claims(c, other -> true) < needed) {
@@ -309,8 +311,8 @@ final class PlayedRules {
             (was, is) -> is.claims() > was.claims() ? is : was);
     wait.noticed().addAll(noticed());
     long since = wait.since();
-    // The bids that it outbids may lose their protection or outbid each other in turn; each
-    // organization gets one notice.
+    // The outbid bids may lose their protection or outbid each other in turn; each organization
+    // gets one notice.
     long bound =
         market.world.noticeMillis() * Math.max(1, wait.noticed().size())
             + PlayedMarket.WIPE
@@ -321,7 +323,10 @@ final class PlayedRules {
     }
   }
 
-  /** Nodes that are free, come back, or are held by bids it outbids. */
+  /**
+   * Returns the number of nodes that are free, come back, or are held by bids that the cluster
+   * outbids.
+   */
   private int available(Cluster c, Map<String, Cluster> holders, Map<String, Allocation> held) {
     int available = 0;
     for (String node : market.nodes.keySet()) {
@@ -341,7 +346,7 @@ final class PlayedRules {
     return available;
   }
 
-  /** Organizations with a node under notice. */
+  /** Returns the organizations with a node under notice. */
   private Set<String> noticed() {
     Set<String> noticed = new HashSet<>();
     for (Cluster c : market.clusters.values()) {
@@ -352,7 +357,7 @@ final class PlayedRules {
     return noticed;
   }
 
-  /** Nodes that these others are due before it. */
+  /** Returns the number of nodes that are due to the given others before this cluster. */
   private int claims(Cluster c, Predicate<Cluster> others) {
     int claims = 0;
     for (Cluster other : market.clusters.values()) {
@@ -373,7 +378,7 @@ final class PlayedRules {
     return book == null ? 0 : book.limitCents();
   }
 
-  /** What the day came to. */
+  /** Returns the result of the day. */
   PlayedResult result() {
     long end = market.end();
     double cents = 0;
@@ -439,8 +444,8 @@ final class PlayedRules {
   }
 
   /**
-   * The ledger's line of each hour is what the allocations (the activity), prices and ceilings (the
-   * history) come to.
+   * Checks that the ledger's line of each hour equals the bill that follows from the allocations
+   * (the activity), prices and ceilings (the history).
    */
   private void judgeLedger(Usage.Timeline timeline, long end) {
     for (Usage.Line line : Usage.lines(timeline, PlayedMarket.START, end)) {
@@ -451,7 +456,7 @@ final class PlayedRules {
     }
   }
 
-  /** Node-milliseconds, those up to the demand, and what they would cost at the fair price. */
+  /** Node-milliseconds, node-milliseconds up to the demand, and their cost at the fair price. */
   private double[] integrate(List<Usage.Held> nodes, long end) {
     TreeMap<Long, Integer> changes = new TreeMap<>();
     for (Usage.Held one : nodes) {
@@ -476,7 +481,7 @@ final class PlayedRules {
     return sums;
   }
 
-  /** The highest rival bid that is kept out by so many nodes. */
+  /** Returns the highest rival bid that a number of nodes keeps out. */
   private long fair(int count, List<Long> units) {
     int left = market.world.nodes() - count;
     long reserve = market.pool.reserveCents();

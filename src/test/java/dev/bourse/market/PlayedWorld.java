@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * The world that a player meets: a pool and honest rivals.
+ * The world of a player: a pool and honest rivals.
  *
  * @param nodes machines of the pool
- * @param hours simulated
- * @param tickMillis from one tick to the next
+ * @param hours simulated hours
+ * @param tickMillis the time from one tick to the next
  * @param noticeMillis the pool's notice
  * @param rivals honest bidders
- * @param valueCents what a GPU-hour is worth to the player
- * @param demand nodes the player wants
+ * @param valueCents the value of a GPU-hour to the player
+ * @param demand nodes that the player wants
  * @param arrivesAtMillis when the player makes its first declarations
  */
 record PlayedWorld(
@@ -29,7 +29,7 @@ record PlayedWorld(
   private static final long MINUTE = 60_000;
 
   /**
-   * An honest bidder, who declares its value and its demand.
+   * An honest bidder, which declares its value and its demand.
    *
    * @param least its minimum; 1 for none
    * @param stays how long it stays each time; 0 for ever
@@ -37,7 +37,7 @@ record PlayedWorld(
    */
   record Rival(
       long valueCents, int demand, int least, long arrivesAtMillis, long stays, long away) {
-    /** One that comes at the beginning and stays. */
+    /** Creates a rival that comes at the beginning and stays. */
     static Rival standing(long valueCents, int demand) {
       return new Rival(valueCents, demand, 1, 0, 0, 0);
     }
@@ -47,7 +47,7 @@ record PlayedWorld(
     return rivals.stream().anyMatch(rival -> rival.least() > 1);
   }
 
-  /** What the player's demand costs at least over the day, in cents per GPU-hour. */
+  /** Returns the least cost of the player's demand over the day, in cents per GPU-hour. */
   double leastCents() {
     return (double) demand * hours * Sample.POOL.reserveCents();
   }
@@ -58,9 +58,9 @@ record PlayedWorld(
   }
 
   /**
-   * A world drawn at random.
+   * Draws a world at random.
    *
-   * @param areStanding whether rivals stay once they came
+   * @param areStanding true if rivals stay after they came
    */
   static PlayedWorld draw(Random random, int hours, long tickMillis, boolean areStanding) {
     int nodes = 2 + random.nextInt(4);

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A bidder's strategy: what its clusters declare first, and moves that repeat around every gate.
+ * A bidder's strategy: first declarations of its clusters, and moves that repeat around every gate.
  *
  * <p>The strategy is data so that a search can draw it from a seed and drop moves that do not
  * matter.
@@ -21,7 +21,7 @@ record Player(String name, List<Start> starts, List<Move> moves) {
   /** The cluster of the second organization. */
   static final int PARTNER = CLUSTERS - 1;
 
-  /** Ceilings, relative to what rivals bid. */
+  /** Ceilings, relative to the bids of rivals. */
   enum Price {
     VALUE,
     VALUE_LESS_CENT,
@@ -57,7 +57,7 @@ record Player(String name, List<Start> starts, List<Move> moves) {
     TWO
   }
 
-  /** What a move waits for. */
+  /** The condition of a move. */
   enum When {
     ALWAYS,
     HOLDS_NONE,
@@ -75,16 +75,16 @@ record Player(String name, List<Start> starts, List<Move> moves) {
     NODE_FREE
   }
 
-  /** What a move does. */
+  /** The action of a move. */
   enum Deed {
     DECLARE,
     SWAP,
-    /** Its machines answer no more. */
+    /** Its machines stop answering. */
     SILENCE,
-    /** The machine that would go first answers no more. */
+    /** The machine that is released first stops answering. */
     SILENCE_NEXT,
     ANSWER,
-    /** Changes a setting that has nothing to do with the market. */
+    /** Changes a setting that the market does not use. */
     TOUCH
   }
 
@@ -109,7 +109,7 @@ record Player(String name, List<Start> starts, List<Move> moves) {
    *
    * @param every ticks from one to the next
    * @param phase the tick of the period at which it comes
-   * @param offsetMillis when, from the gate on; negative before it
+   * @param offsetMillis the time from the gate on; negative before it
    */
   record Move(int cluster, When when, int every, int phase, int offsetMillis, Deed deed, Bid bid) {
     @Override
@@ -153,7 +153,7 @@ record Player(String name, List<Start> starts, List<Move> moves) {
   /** Declares its value and its demand, and never changes them. */
   static final Player TRUTHFUL = of("truthful", new Start(0, Bid.TRUTH));
 
-  /** Every strategy that was tried against the market. */
+  /** All strategies that were tried against the market. */
   static List<Player> known() {
     Start truth = new Start(0, Bid.TRUTH);
     List<Start> sybils = new ArrayList<>();
@@ -293,18 +293,18 @@ record Player(String name, List<Start> starts, List<Move> moves) {
             periodic(45, 44, 5_000, Price.VALUE, Size.ZERO)));
   }
 
-  /** The strategy of this name. */
+  /** Returns the strategy of this name. */
   static Player named(String name) {
     return known().stream().filter(player -> player.name().equals(name)).findFirst().orElseThrow();
   }
 
   /**
-   * Mixtures take moves of the first so many known strategies, so that a seed stays the same case
-   * when a strategy is added at the end.
+   * Mixtures take moves from this number of known strategies, the first ones, so that a seed stays
+   * the same case when a strategy is added at the end.
    */
   private static final int MIXED = 23;
 
-  /** A mixture of moves drawn at random. */
+  /** Draws a mixture of moves at random. */
   static Player draw(Random random) {
     List<Start> starts = new ArrayList<>();
     List<Move> moves = new ArrayList<>();
@@ -355,7 +355,7 @@ record Player(String name, List<Start> starts, List<Move> moves) {
     return all[random.nextInt(all.length)];
   }
 
-  /** Whether it declares a minimum somewhere. */
+  /** Returns true if any declaration has a minimum. */
   boolean hasGangs() {
     return starts.stream().anyMatch(s -> s.bid().least() != Least.NONE)
         || moves.stream().anyMatch(m -> m.deed() == Deed.DECLARE && m.bid().least() != Least.NONE);

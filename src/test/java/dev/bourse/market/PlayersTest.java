@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Bidders who play the market gain nothing, and keep nobody from a node. */
+/** Strategic bidders gain nothing and keep no rival from a node. */
 @Tag("simulation")
 final class PlayersTest {
   private static final long MINUTE = 60_000;
@@ -118,7 +118,9 @@ final class PlayersTest {
     assertEquals("", StrategySearch.draw(seed, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
   }
 
-  /** Found by the search: a single bid was blamed for the node that an honest minimum gathers. */
+  /**
+   * Found by the search: a single bid counted as the cause when an honest minimum gathered nodes.
+   */
   @Test
   void nodeIsKeptByTheMinimumThatGathersIt() {
     assertEquals("", StrategySearch.draw(4_050, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
@@ -130,7 +132,7 @@ final class PlayersTest {
     assertEquals("", StrategySearch.draw(6_249, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
   }
 
-  /** Whatever an organization holds that gives nothing back, a rival moves no first hour. */
+  /** A rival never changes the price of a first hour of an organization that gives no node back. */
   @Test
   void bidWithdrawnBeforeProtectionEndsMovesNoPriceOfTheFirstHour() {
     for (long seed = 0; seed < 30; seed++) {
@@ -168,7 +170,10 @@ final class PlayersTest {
         PlayedMarket.play(drawn.world(), drawn.player(), PlayedMarket.ALL_FIXES));
   }
 
-  /** The tick of that very moment reads it and takes the node; what is left is not billed more. */
+  /**
+   * The tick at the same moment reads the ceiling and takes the node; the remaining time is not
+   * billed higher.
+   */
   @Test
   void ceilingLoweredAtTheGateIsInForceFromIt() {
     PlayedWorld world =

@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Leases on a server that several processes share: its clock judges them, and nobody else's. */
+/**
+ * Leases on a server that several processes share; the clock of the server alone decides whether
+ * they have expired.
+ */
 class PostgresLeaseTest extends MarketFixture {
   private static final long MINUTE = 60_000;
   private static final long DAYS = 3 * 24 * 60 * MINUTE;
@@ -121,7 +124,7 @@ class PostgresLeaseTest extends MarketFixture {
     adopt(Sample.empty());
     await(market.start());
     eventually("ticking", () -> clusters.findQuote("h100").isPresent());
-    // Nothing changes, so that renewals are all there is to commit.
+    // Nothing changes, so renewals are the only commits.
     ticks(3);
     List<Long> before = integers("SELECT expires_at FROM lease");
     failNextCommits(3);
@@ -161,7 +164,7 @@ class PostgresLeaseTest extends MarketFixture {
     eventually("granted", () -> !cluster().allocations().isEmpty());
   }
 
-  /** Has another process hold the lease for long, and one quote stored with it. */
+  /** Gives another process the lease for a long time, with a stored quote. */
   private void heldElsewhere(Quote told, long epochOfQuote) throws Exception {
     await(
         database.commit(

@@ -4,7 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 
-/** The same in PostgreSQL. */
+/** The tests of {@link LoginIdStoreTest} in PostgreSQL. */
 class PostgresLoginIdStoreTest extends LoginIdStoreTest {
   @Override
   protected Future<? extends Database> open() throws Exception {

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A preview tells what the write and the tick after it do, on 1,000 random declarations. */
+/** A preview agrees with the write and the tick after it, for 1,000 random declarations. */
 @Tag("fast")
 class PreviewAgreementTest {
   private static final int DECLARATIONS = 1_000;
@@ -96,7 +96,7 @@ class PreviewAgreementTest {
     assertTrue(won > 30 && lost > 100, "won " + won + ", lost " + lost);
   }
 
-  /** Of the nodes kept, those that the preview names are shielded no more, and no other. */
+  /** Checks that exactly the kept nodes that the preview names lose their protection. */
   private void assertProtectionEnds(Cluster standing, Cluster after, Set<String> unprotected) {
     for (Allocation was : standing.releaseOrder()) {
       Optional<Allocation> is = after.find(was.allocationId()).filter(Allocation::isOpen);
@@ -122,7 +122,7 @@ class PreviewAgreementTest {
         .result();
   }
 
-  /** Writes and ticks for real, and compares; what was expected, null when it was refused. */
+  /** Writes, runs the tick and compares; returns the preview, null if the write was rejected. */
   private Preview.@Nullable Expected agreed(
       Cluster standing, Capacity.Declare order, Terms terms, Preview preview) {
     Cluster written;
@@ -153,9 +153,9 @@ class PreviewAgreementTest {
     Set<String> fresh = open(after);
     fresh.removeAll(open(standing));
     assertEquals(fresh.size(), expected.nextTick().nodesGranted(), "granted at once");
-    // An organization that gave something up ranks last from tick to tick, as others wait.
+    // An organization that gave up a seat or a node ranks last at each tick at which others wait.
     boolean isGivenUp = world.values().stream().anyMatch(c -> c.standing().ranksLast(now));
-    // With nobody else at work, what was won is granted as the nodes come back.
+    // Without other changes, won nodes are granted when they come back.
     int kept = after.releaseOrder().size() - fresh.size();
     for (int i = 0; i < 4; i++) {
       machinesFollow(now, true);
@@ -240,7 +240,7 @@ class PreviewAgreementTest {
     return outcome;
   }
 
-  /** Machines become ready and clean; some of them, unless all are to. */
+  /** Makes machines ready and clean, some or all of them. */
   private void machinesFollow(long at, boolean cleanedOnly) {
     for (String name : List.copyOf(world.keySet())) {
       for (Allocation a : cluster(name).allocations()) {

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Machines are tried whether somebody holds them or not. */
+/** The prober probes held and free machines. */
 class ProberTest extends MarketFixture {
   private List<String> trail() {
     try {
@@ -34,7 +34,7 @@ class ProberTest extends MarketFixture {
     }
   }
 
-  /** What the organizations that hold machines were told. */
+  /** Returns the trail of the organizations that hold machines. */
   private List<String> told() {
     return column(
         "SELECT org_id || ' ' || actor || ' ' || action || ' ' || subject || ' ' || detail FROM"
@@ -145,7 +145,7 @@ class ProberTest extends MarketFixture {
     assertEquals(4, nodes.hungChecks(), "none is begun twice");
   }
 
-  /** The health of n0 as its holder sees it. */
+  /** Returns the health of n0 in the view of its holder. */
   private List<String> held() {
     return column(
         "SELECT health || ' ' || health_credited FROM allocation"

@@ -20,7 +20,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the programs on machines are told, by what is stored and the time. */
+/** The notices for programs on machines, computed from stored state and the time. */
 @Tag("fast")
 class ProgramNoticesTest {
   private static final long NOW = T0 + 100_000;

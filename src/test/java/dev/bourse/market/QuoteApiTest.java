@@ -16,7 +16,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What a bid would win that nobody has made. */
+/** Quotes of bids that no cluster has declared. */
 @ReplayedOnPostgres
 class QuoteApiTest extends MarketApiFixture {
   private static final int GPUS = 8;

@@ -37,7 +37,7 @@ class QuoteServiceTest {
     Shown.publish(clusters, OperatorCommands.billingHold(hold).apply(made, T0).next());
   }
 
-  /** The hold under which a bid of the organization is tried out; null for none. */
+  /** Returns the hold of the organization's hypothetical bid; null for none. */
   private @Nullable Hold holdOfBid(String org) {
     List<@Nullable Hold> tried = new ArrayList<>();
     TickPreview.Source market =

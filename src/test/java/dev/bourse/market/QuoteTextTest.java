@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 @Tag("fast")
 class QuoteTextTest {
-  /** A demand of as many levels as there may be, at the highest prices and with many nodes. */
+  /** Creates a demand with the maximum number of levels, the highest prices and many nodes. */
   private static final Quote LARGEST =
       new Quote(
           99_999_999L,

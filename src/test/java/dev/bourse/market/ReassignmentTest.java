@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Marks on machines are somebody's until the store says that their allocation is gone. */
+/** A mark on a machine is valid until the store says that its allocation has ended. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ReassignmentTest extends StoreFixture {
   private static final List<String> KEYS = List.of("ssh-ed25519 AAAA");
@@ -48,7 +48,7 @@ class ReassignmentTest extends StoreFixture {
     reassignment = new Reassignment(nodes, new NodeStore(database), new Rows());
   }
 
-  /** What is stored of the machines. */
+  /** The stored facts about the machines. */
   private final class Rows implements Reassignment.Handovers {
     @Override
     public Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
@@ -99,7 +99,7 @@ class ReassignmentTest extends StoreFixture {
                 null));
   }
 
-  /** The database was set back behind the grant; its tenant works on the machine. */
+  /** The database was set back to before the grant; the tenant works on the machine. */
   @Test
   void aMarkThatTheStoreDoesNotKnowIsLeftUntilAnOperatorAllowsToWipeIt() throws Exception {
     await(nodes.provision(machine(0), "ghost", KEYS, EIGHT));
@@ -116,7 +116,7 @@ class ReassignmentTest extends StoreFixture {
     assertMark(null);
   }
 
-  /** Its tenant has root rights, and a second fail-over lost a grant that came before. */
+  /** The tenant has root rights, and a second fail-over lost an earlier grant. */
   @Test
   void oneRetryIsForEachLostGrantThatWasFoundBeforeIt() throws Exception {
     for (String ghost : List.of("ghost", "older")) {

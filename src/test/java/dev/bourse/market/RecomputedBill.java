@@ -6,7 +6,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Bills an hour by another way than the ledger: node after node, price after price. */
+/** Computes the bill of an hour differently from the ledger: for each node and each price. */
 final class RecomputedBill {
   private RecomputedBill() {}
 
@@ -40,7 +40,7 @@ final class RecomputedBill {
     return new Usage.Line(timeline.cluster(), hourMillis, gpuMillis, centGpuMillis);
   }
 
-  /** Returns the times between which nobody's rate changes, in order. */
+  /** Returns the times between which no rate changes, in order. */
   private static SortedSet<Long> moments(Usage.Timeline timeline, long fromMillis, long toMillis) {
     TreeSet<Long> moments = new TreeSet<>(List.of(fromMillis, toMillis));
     for (List<Usage.ChangePoint> steps : List.of(timeline.prices(), timeline.ceilings())) {

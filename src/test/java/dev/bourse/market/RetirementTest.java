@@ -23,7 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Operators take machines out of allocations, whatever the machines do. */
+/** Operators end allocations in any state of the machine. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class RetirementTest extends MarketFixture {
   private static final Operator ACTOR = new Operator("t1", "ada");
@@ -38,8 +38,8 @@ class RetirementTest extends MarketFixture {
   }
 
   /**
-   * Not in these tests: a probe that comes between the end of an allocation and the market's word
-   * of it has the machine cleaned, which is counted here.
+   * Prevents probes: a probe between the end of an allocation and the market's notification would
+   * start a cleaning, which these tests count.
    */
   @Override
   protected long probeMillis() {
@@ -235,7 +235,8 @@ class RetirementTest extends MarketFixture {
   }
 
   /**
-   * A tick looks at its nodes before it waits for the money, and an operator may come meanwhile.
+   * A tick reads its nodes before it waits for the spending limits, and an operator may change a
+   * node in between.
    */
   @Test
   void aNodeThatIsKeptOutOfTheMarketSinceATickSawItIsNotGranted() throws Exception {
@@ -252,7 +253,7 @@ class RetirementTest extends MarketFixture {
     await(database.commit(List.of(NodeStore.granted("h100", "n2", ""))));
   }
 
-  /** Whose site it is was asked of the pool it was seen in. */
+  /** The service checks the site of the pool in which it read the node. */
   @Test
   void aNodeThatWasAddedToAnotherPoolSinceItWasSeenIsNotChanged() throws Exception {
     NodeStore store = new NodeStore(database);
@@ -276,7 +277,10 @@ class RetirementTest extends MarketFixture {
     assertEquals(List.of(), texts("SELECT action FROM audit WHERE actor = 'operator:ada'"));
   }
 
-  /** An operator of one site looks before; the node may retire in between. */
+  /**
+   * The service reads the node first for an operator of one site; the node may be retired before
+   * the change.
+   */
   @Test
   void aNodeThatRetiredAtAnotherSiteIsNotTakenOver() throws Exception {
     NodeStore store = new NodeStore(database);

@@ -22,7 +22,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The books of a simulated month: what everybody has, and what is billed and posted of it. */
+/**
+ * The books of a simulated month: the clusters and nodes of organizations, and their billed and
+ * posted usage.
+ */
 abstract class SimulatedBooks {
   static final int GPUS = 8;
 
@@ -46,7 +49,7 @@ abstract class SimulatedBooks {
     long monthMicros;
     long given;
 
-    /** Where the limit was reached, and how much could still be spent from there on. */
+    /** The amount that could still be spent when the limit was reached; -1 before. */
     long allowedMicros = -1;
 
     boolean isReached;
@@ -55,7 +58,7 @@ abstract class SimulatedBooks {
     long reachedCeiling;
     long reachedLateMillis;
 
-    /** As the last tick left it. */
+    /** The state after the last tick. */
     long tickGpus;
 
     long tickCeiling;
@@ -65,7 +68,7 @@ abstract class SimulatedBooks {
     }
   }
 
-  /** A cluster, and the change points of all it ever did. */
+  /** A cluster and all its change points. */
   static final class History {
     final Market market;
     Cluster state;
@@ -76,7 +79,7 @@ abstract class SimulatedBooks {
     final List<Usage.ChangePoint> prices = new ArrayList<>();
     final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
 
-    /** The budget that stood when an hour was last posted, and what is posted of it. */
+    /** The budget in force when an hour was last posted, and its posted amount. */
     private @Nullable Budget posted;
 
     History(Market market, Cluster state) {
@@ -85,7 +88,7 @@ abstract class SimulatedBooks {
     }
   }
 
-  /** What is posted of a budget, cents x GPU-milliseconds. */
+  /** The posted amount of a budget, in cents x GPU-milliseconds. */
   private record Budget(Conditions.Budget budget, long postedCentGpuMillis) {}
 
   /** A pool. */
@@ -94,13 +97,13 @@ abstract class SimulatedBooks {
     final Map<String, Node> nodes = new TreeMap<>();
     final List<History> buyers = new ArrayList<>();
 
-    /** The process that runs it; null while none does. */
+    /** The process that runs the pool's market; null while none does. */
     MonthClocks.@Nullable Watch holder;
 
-    /** From when on one may, by the clock that nobody sets. */
+    /** The earliest time at which a process may run it, by the monotonic clock. */
     long heldFrom;
 
-    /** What it cleared at last, as the process that runs it knows. */
+    /** The last clearing price that the process that runs it knows. */
     @Nullable Long quoteCents;
 
     Market(Pool pool) {
@@ -126,7 +129,7 @@ abstract class SimulatedBooks {
     return Objects.requireNonNull(orgs.get(history.state.orgId()));
   }
 
-  /** A change point, in order; the clock may have been set back since the last. */
+  /** Adds a change point in order, because the clock may have been set back since the last. */
   static void note(List<Usage.ChangePoint> steps, Usage.ChangePoint step) {
     int at = steps.size();
     while (at > 0 && steps.get(at - 1).atMillis() > step.atMillis()) {
@@ -136,8 +139,8 @@ abstract class SimulatedBooks {
   }
 
   /**
-   * Up to when a node is billed: nothing is for the time after the declaration's end, though nobody
-   * has carried that out yet; null for a node that is held on.
+   * Returns the end of a node's billed time. The time after the declaration's end is not billed,
+   * even before the market has ended it; null for a node that is still held.
    */
   static @Nullable Long billedTo(History history, Allocation node) {
     if (node.reclaim() != null) {
@@ -147,7 +150,7 @@ abstract class SimulatedBooks {
     return declared == null ? null : declared.untilMillis();
   }
 
-  /** What bears on hours that are not posted yet. */
+  /** Returns the timeline of the hours that are not posted yet. */
   private static Usage.Timeline timeline(History history) {
     return new Usage.Timeline(
         history.state.name(),
@@ -156,7 +159,7 @@ abstract class SimulatedBooks {
         history.recentCeilings);
   }
 
-  /** What bears on any hour. */
+  /** Returns the timeline of all hours. */
   static Usage.Timeline timelineOfAll(History history) {
     return new Usage.Timeline(
         history.state.name(),
@@ -182,8 +185,8 @@ abstract class SimulatedBooks {
   }
 
   /**
-   * The ceiling in force: what the last tick read, and no more than what is declared since, for
-   * that counts at once here.
+   * Returns the ceiling in force: the one that the last tick read, and at most the declared one,
+   * because a declaration counts at once here.
    */
   static @Nullable Long ceiling(Cluster state) {
     Standing.Gate gate = state.standing().gate();
@@ -213,7 +216,8 @@ abstract class SimulatedBooks {
   }
 
   /**
-   * What a declaration has cost since its budget was set, up to a moment that is not posted yet.
+   * Returns the spending of a declaration since its budget was set, up to a time that is not posted
+   * yet.
    */
   Spent spent(History history, Conditions.Budget budget, long toMillis) {
     Budget counted = history.posted;
@@ -241,7 +245,7 @@ abstract class SimulatedBooks {
     history.posted = new Budget(budget, sum);
   }
 
-  /** Closes the next hour for everybody. */
+  /** Posts the next hour of all clusters. */
   void post() {
     long end = through + Usage.HOUR_MILLIS;
     for (Org org : orgs.values()) {
@@ -268,7 +272,7 @@ abstract class SimulatedBooks {
     }
   }
 
-  /** Change points that nothing unposted depends on any more. */
+  /** Removes change points on which no unposted hour depends. */
   private void forget(List<Usage.ChangePoint> steps) {
     while (steps.size() > 1 && steps.get(1).atMillis() <= through) {
       steps.remove(0);

@@ -35,21 +35,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pools of a simulated month: their ticks, the processes that run them and die, and their
- * machines. What clusters become is written down as the store would hold it, and judged.
+ * machines. Each change of a cluster is recorded as the store would hold it, and judged.
  */
 abstract class SimulatedMarkets extends SimulatedBooks {
   static final long TICK = 180_000;
   private static final long PATIENCE = MarketConfig.GANG_PATIENCE.toMillis();
 
-  /** One tick in so many is the last of its process. */
+  /** One tick in this number is the last of its process. */
   private static final int CRASH_ONE_IN = 250;
 
-  /** Nobody runs a market for longer. */
+  /** The longest time without a process that runs the market. */
   private static final long LONGEST_STANDSTILL = 5 * Usage.HOUR_MILLIS;
 
   final Random random;
 
-  /** How long markets stood still, and the clock was off, all in all. */
+  /** The total time of stopped markets and of wrong clocks. */
   long lateMillis;
 
   private final NoticeRules notices = new NoticeRules(clocks, this::count);
@@ -57,19 +57,19 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   private final GangRules gangs = new GangRules(this::count);
   private final PriorityQueue<Due> due = new PriorityQueue<>((a, b) -> Long.compare(a.at, b.at));
 
-  /** The addresses of each cluster's nodes, by its activity. */
+  /** The addresses of each cluster's nodes, from its activity. */
   private final Map<String, Set<String>> told = new TreeMap<>();
 
   private int allocations;
 
-  /** Something that happens at a moment of the clock that nobody sets. */
+  /** An event at a time of the monotonic clock. */
   private record Due(long at, Runnable what) {}
 
   SimulatedMarkets(long seed) {
     random = new Random(seed);
   }
 
-  /** Everything happens that is due until then. */
+  /** Runs all events that are due until a time. */
   void passTo(long monotonic) {
     while (!due.isEmpty() && due.peek().at <= monotonic) {
       Due next = due.remove();
@@ -87,7 +87,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     at(clocks.monotonic() + random.nextInt(least, most), what);
   }
 
-  /** Somebody sets the clock. */
+  /** Sets the wall clock. */
   void set(long byMillis) {
     clocks.set(byMillis);
     lateMillis += Math.abs(byMillis);
@@ -101,7 +101,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     count(byMillis > 0 ? "clock set ahead" : "clock set back");
   }
 
-  /** A cluster's owner carries a command out, once what is due by then has ended. */
+  /** Carries out a command for a cluster, after a due end of its declaration. */
   void order(History history, Command command, MonthClocks.Watch process) {
     if (Lapse.isDue(history.state, process.undoubtedMillis())) {
       write(history, DirectChange.lapse());
@@ -109,7 +109,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     write(history, command);
   }
 
-  /** What the store would write. */
+  /** Records the rows that the store would write. */
   private void write(History history, Command command) {
     Transition transition = command.apply(history.state, now());
     Cluster before = history.state;
@@ -150,7 +150,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   private void note(History history, ClusterEvent event) {
     Set<String> held = told.computeIfAbsent(history.state.name(), name -> new HashSet<>());
     String ip = String.valueOf(event.publicIp());
-    // Nodes of a minimum are told of when all are ready.
+    // The activity reports the nodes of a minimum when all are ready.
     boolean isTold = event.publicIp() != null;
     if (event instanceof ClusterEvent.Granted) {
       assertTrue(held.add(ip), () -> "granted twice: " + ip);
@@ -163,7 +163,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     }
   }
 
-  /** The activity tells of every node that is held and reached, and of no other. */
+  /** Checks that the activity reports exactly the nodes that are held and reachable. */
   private void agree(History history) {
     Set<String> held = new HashSet<>();
     for (Allocation allocation : history.state.allocations()) {
@@ -174,7 +174,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     assertEquals(held, told.getOrDefault(history.state.name(), Set.of()));
   }
 
-  /** Machines are worked on by the process that runs the market; the next one takes it up. */
+  /** Works on machines in the process that runs the market; the next process continues. */
   private boolean waits(History history, Runnable what) {
     Market market = history.market;
     if (market.holder == null) {
@@ -237,7 +237,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     }
   }
 
-  /** The process that runs a market; a new one when the last has died. */
+  /** Returns the process that runs a market; a new one if the last has died. */
   private MonthClocks.Watch holder(Market market) {
     MonthClocks.Watch holder = market.holder;
     if (holder == null) {
@@ -264,7 +264,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     lateMillis += standstill + TICK;
   }
 
-  /** Every process that runs a market dies; others are there at once. */
+  /** Ends every process that runs a market; others take over at once. */
   void dieAll() {
     for (Market market : markets) {
       if (market.holder != null) {
@@ -279,9 +279,9 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   }
 
   /**
-   * Gives orders; a process that dies meanwhile leaves some of them undone, whichever.
+   * Carries out orders; a process that dies leaves some of them undone, at random.
    *
-   * @param during what it dies at; empty when it does not
+   * @param during the operation at which the process dies; empty if it does not
    */
   private void give(Market market, List<Runnable> orders, String during) {
     for (Runnable each : orders) {
@@ -298,14 +298,14 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     return random.nextInt(4 * CRASH_ONE_IN) == 0 ? during : "";
   }
 
-  /** One tick of every pool that somebody runs. */
+  /** Runs one tick of every pool that has a process. */
   void tick() {
     for (Market market : markets) {
       if (isRun(market)) {
         endDue(market);
       }
     }
-    // All pools read what is left at one moment, the worst that replicas can do.
+    // All pools read the allowance at one moment, the worst case with several replicas.
     Allowance allowance = allowance();
     for (Market market : markets) {
       if (isRun(market)) {
@@ -314,10 +314,10 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     }
   }
 
-  /** What the organizations' limits leave. */
+  /** Returns the rest of the organizations' limits. */
   abstract Allowance allowance();
 
-  /** An organization was granted nodes. */
+  /** Records that an organization was granted nodes. */
   abstract void granted(Org org, Allowance allowance);
 
   private void endDue(Market market) {
@@ -373,7 +373,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     return new Budgets(spent, TICK);
   }
 
-  /** As {@link Lapses} does it. */
+  /** Ends declarations as {@link Lapses} does. */
   private void endSpent(Market market, MonthClocks.Watch holder, Budgets budgets) {
     List<Runnable> orders = new ArrayList<>();
     budgets
@@ -389,9 +389,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     give(market, orders, dies("while budgets end"));
   }
 
-  /**
-   * As {@link TickRunner} does it; and the same of a world in which nobody has been told anything.
-   */
+  /** Decides as {@link TickRunner} does, and the same in a world without notices. */
   private Tick.Outcome decide(
       Market market,
       MonthClocks.Watch holder,
@@ -426,7 +424,9 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     return new Tick(market.pool, views, Sample.FRESHNESS, patience, allowance, notices, now());
   }
 
-  /** As {@link Settlement} stores it, after the last however the clock was set. */
+  /**
+   * Stores the price as {@link Settlement} does, after the last one even if the clock was set back.
+   */
   private void price(Market market, Clearing clearing) {
     for (History history : market.buyers) {
       List<Usage.ChangePoint> prices = history.prices;

@@ -29,22 +29,21 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A month of an exchange in virtual time: random bids, for a while, a sum or so many nodes at
- * least; swaps, payments, limits, failing machines, processes that die and clocks that somebody
- * sets, moved by the rules that run in the service. What it writes down is what the store would
- * hold.
+ * A month of an exchange in virtual time: random bids, some with an end, a budget or a minimum;
+ * swaps, payments, limits, failing machines, processes that die and clocks that are set, moved by
+ * the rules of the service. It records the rows that the store would hold.
  */
 final class SimulatedMonth extends SimulatedMarkets {
   static final long CHECK = 3 * TICK;
   static final long DAY = 24 * Usage.HOUR_MILLIS;
 
-  /** What the pools give; the last gives none. */
+  /** The lengths of the pools' notices; the last pool gives none. */
   private static final List<Long> NOTICES = List.of(5 * TICK, 2 * TICK + 60_000, 0L);
 
   /** The default of {@code billing.settle}. */
   private static final long SETTLE = 120_000;
 
-  /** Somebody sets the clock before one tick in so many. */
+  /** The clock is set before one tick in this number. */
   private static final int CLOCK_SET_ONE_IN = 120;
 
   private static final int ORGS = 100;
@@ -52,7 +51,7 @@ final class SimulatedMonth extends SimulatedMarkets {
 
   private final List<History> everybody = new ArrayList<>();
 
-  /** A process that takes clients' writes and posts usage, and lives on. */
+  /** A process that takes clients' writes and posts usage, and never dies. */
   private final MonthClocks.Watch front = clocks.watch();
 
   SimulatedMonth(long seed) {
@@ -110,7 +109,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     count(kind.label());
   }
 
-  /** Runs to the month's end. */
+  /** Runs until the end of the month. */
   void run() {
     int ticks = 0;
     while (now() < month.endMillis()) {
@@ -127,14 +126,14 @@ final class SimulatedMonth extends SimulatedMarkets {
     }
   }
 
-  /** Hours are posted once they are over and have settled. */
+  /** Posts the hours that have ended and settled. */
   private void post(OptionalLong confirmed) {
     while (confirmed.isPresent() && confirmed.getAsLong() >= through + Usage.HOUR_MILLIS + SETTLE) {
       post();
     }
   }
 
-  /** What people and machines do until the next tick, each at a moment of its own. */
+  /** Schedules the actions of people and machines until the next tick, each at its own time. */
   private void happen(long nextTick) {
     for (int i = random.nextInt(4); i > 0; i--) {
       at(nextTick - random.nextLong(TICK), this::someoneActs);
@@ -146,8 +145,8 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   /**
-   * By less than what is confirmed only later, so that no hour that is posted comes once more; what
-   * becomes of those is told by the tests of reversals.
+   * Sets the clock by less than the step that needs confirmation, so that no posted hour comes
+   * again; the tests of reversals cover that case.
    */
   private void someoneSetsTheClock() {
     long back = Math.min(MonthClocks.CONFIRM_AFTER - 60_000, now() - through);
@@ -196,7 +195,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     ask(history, "declared", (cluster, at) -> Capacity.declare(cluster, order, terms(history), at));
   }
 
-  /** Some bids are for so many nodes at least, some for a while, some for a sum. */
+  /** Some bids have a minimum, some an end, some a budget. */
   private Conditions.Changes conditions(int nodes) {
     JsonObject sent = new JsonObject();
     if (nodes < 2 || random.nextInt(3) == 0) {
@@ -223,7 +222,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     }
   }
 
-  /** A client asks; it may be refused. */
+  /** Carries out a client's request, which may be rejected. */
   private void ask(History history, String what, Command command) {
     try {
       order(history, command, front);
@@ -276,7 +275,8 @@ final class SimulatedMonth extends SimulatedMarkets {
   @Override
   void granted(Org org, Allowance allowance) {
     if (org.limit != null) {
-      // Clusters in two pools may each commit what was left; in one, nobody goes over.
+      // Clusters in two pools may each commit the rest of the limit; in one pool, no organization
+      // exceeds it.
       long left = allowance.remainingMicros().getOrDefault(org.id, 0L);
       long most = org.limit + (org.clusters.size() - 1) * left;
       long comesTo = monthMicros(org) + committed(org);
@@ -315,15 +315,16 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   /**
-   * How much may still be spent once the limit is reached, by the contract's bound. It is reached
-   * between two ticks, and what was held at that moment may be released by now.
+   * Returns the amount that may still be spent after the limit is reached, by the contract's bound.
+   * The limit is reached between two ticks, and nodes held at that moment may have been released
+   * since.
    */
   private void noteReached(Org org, boolean reached, long month) {
     if (reached && !org.isReached) {
       count("limit reached");
       long held = Math.max(org.tickGpus, gpusHeld(org));
       boolean isFirst = org.allowedMicros < 0;
-      // A clock that is set back makes it less that is used; it is reached once more then.
+      // A clock that is set back reduces the spending, so the limit is reached again.
       org.reachedHeldGpus = Math.max(held, isFirst ? 0 : org.reachedHeldGpus);
       org.reachedCeiling = Math.max(org.tickCeiling, isFirst ? 0 : org.reachedCeiling);
       org.reachedLateMillis = isFirst ? lateMillis : org.reachedLateMillis;
@@ -345,7 +346,9 @@ final class SimulatedMonth extends SimulatedMarkets {
     }
   }
 
-  /** What a tick leaves an organization with; until the next one it can only become less. */
+  /**
+   * Records the holdings of an organization after a tick; they can only shrink until the next one.
+   */
   private void noteTick(Org org) {
     org.tickGpus = gpusHeld(org);
     org.tickCeiling = highestCeiling(org);

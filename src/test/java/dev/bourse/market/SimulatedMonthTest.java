@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A month of 100 organizations: the rules that hold at every step are in {@link SimulatedMonth},
- * those that hold of the whole here.
+ * A month of 100 organizations. {@link SimulatedMonth} checks the invariants of every step, this
+ * test those of the whole month.
  */
 @Tag("simulation")
 class SimulatedMonthTest {

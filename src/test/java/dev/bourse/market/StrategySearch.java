@@ -9,21 +9,21 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Draws worlds and strategies and tells which ones gain more than the truthful bid, or violate an
- * invariant, with all that does not matter left out.
+ * Draws worlds and strategies, finds those that gain more than the truthful bid or violate an
+ * invariant, and reduces them to the parts that matter.
  *
  * <p>Run with the number of seeds, the first seed, hours a world and seconds a tick: {@code 8000 0
  * 12 60} finds 65 seeds, all of them gains that the guide states. {@code --fixes 16} counts the
  * seeds that find the absence of each fix.
  */
 final class StrategySearch {
-  /** A gain up to this is chance: nodes come and go at ticks. */
+  /** A gain up to this is chance, because nodes come and go at ticks. */
   static final double GAIN = 0.02;
 
   private StrategySearch() {}
 
   record Case(PlayedWorld world, Player player) {
-    /** Why a strategy must not be; empty when it may. */
+    /** Returns the fault of a strategy; empty for none. */
     String fault(Set<PlayedMarket.Fix> fixes) {
       PlayedResult played = PlayedMarket.play(world, player, fixes);
       if (!played.violations().isEmpty()) {
@@ -40,7 +40,7 @@ final class StrategySearch {
       return gain > GAIN ? "gain" : "";
     }
 
-    /** The same fault with fewer moves and rivals. */
+    /** Returns the same fault with fewer moves and rivals. */
     Case shrink(String fault, Set<PlayedMarket.Fix> fixes) {
       for (Case smaller : smaller()) {
         if (smaller.fault(fixes).equals(fault)) {
@@ -117,7 +117,7 @@ final class StrategySearch {
     return new Case(PlayedWorld.draw(random, hours, tickMillis, areStanding), Player.draw(random));
   }
 
-  /** The strategies that the absence of a fix would serve. */
+  /** Returns the strategies that would gain from the absence of a fix. */
   static List<Player> served(PlayedMarket.Fix fix) {
     return switch (fix) {
       case GATE -> List.of(Player.named("dip between gates"));
@@ -142,7 +142,7 @@ final class StrategySearch {
     };
   }
 
-  /** How many of these seeds find the absence of a fix. */
+  /** Counts the seeds that find the absence of a fix. */
   static int findsWithout(PlayedMarket.Fix fix, int seeds) {
     Set<PlayedMarket.Fix> fixes = EnumSet.allOf(PlayedMarket.Fix.class);
     fixes.remove(fix);
@@ -150,7 +150,7 @@ final class StrategySearch {
     for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed * 7_919L + 17);
       PlayedWorld drawn = PlayedWorld.draw(random, 4, 60_000, true);
-      // Somebody outbids the player once its protection has ended.
+      // A rival outbids the player after its protection has ended.
       List<PlayedWorld.Rival> rivals = new ArrayList<>(drawn.rivals());
       rivals.add(new PlayedWorld.Rival(950, 1, 1, 75 * 60_000, 0, 0));
       PlayedWorld world = drawn.with(rivals);

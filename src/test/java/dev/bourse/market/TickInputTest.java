@@ -30,7 +30,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a tick is given of a pool's clusters, kept as they change. */
+/** The clusters of a pool in the input of a tick, which is maintained as they change. */
 @Tag("fast")
 class TickInputTest {
   private static final int CLUSTERS = 40;
@@ -102,7 +102,7 @@ class TickInputTest {
     }
   }
 
-  /** Of both inputs, which must agree. */
+  /** Returns the outcome of both inputs, which must agree. */
   private Tick.Outcome decided() {
     List<ClusterView> some = clusters.ofTick(pool);
     left += clusters.ofPool(pool.name()).size() - some.size();
@@ -131,7 +131,7 @@ class TickInputTest {
                     cluster, Sample.order(gpus, price, cluster.version()), Sample.TERMS, now)
                 .next());
       } catch (ApiException refused) {
-        // Refused, it stays as it is.
+        // A rejected command changes nothing.
       }
     } else {
       machinesFollow(cluster);

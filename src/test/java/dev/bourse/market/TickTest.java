@@ -37,10 +37,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How a tick sees clusters and nodes, and what it tells clusters. */
+/** The input that a tick builds from clusters and nodes, and its decisions for clusters. */
 @Tag("fast")
 class TickTest {
-  /** Past every protection that {@link Sample} gives. */
+  /** After every protection of {@link Sample}. */
   private static final long NOW = T0 + 2 * Sample.PROTECTION;
 
   @Test
@@ -109,7 +109,7 @@ class TickTest {
     assertEquals(Map.of(), reclaims(tick(POOL, later, nodes, active(2))));
   }
 
-  /** It loses a node to a single bid; that it would lose its silent one to the gang is the same. */
+  /** The holder loses a node to a single bid, and so no second one to the gang. */
   @Test
   void aHolderLosesNoMoreNodesThanIfItsSilentMachineAnswered() {
     Cluster other = Sample.bidder("c4", "org-4", "2", 24, 1, T0);
@@ -134,7 +134,7 @@ class TickTest {
     assertEquals(Set.of("a1", "a2", "a3", "a4"), reclaims(outcome).keySet());
   }
 
-  /** A cluster of another organization that wants this many nodes or none. */
+  /** Returns a cluster of another organization that wants all of this many nodes or none. */
   private static Cluster gang(String name, String price, int nodes) {
     return Sample.bidder(name, "other", price, 8 * nodes, nodes, NOW);
   }
@@ -286,7 +286,9 @@ class TickTest {
     assertEquals(Map.of(), reclaims(early));
   }
 
-  /** Two nodes are taken for a bid that waits for three, of which one is being cleaned. */
+  /**
+   * The market takes two nodes for a bid that waits for three, because one node is being cleaned.
+   */
   @Test
   void evictionsAreCountedForTheBidThatWaitsForThem() {
     Cluster shrunk =

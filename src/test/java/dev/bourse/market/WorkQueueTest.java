@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Work on machines, so much at a time. */
+/** A queue of work on machines with a limit of running work. */
 @Tag("fast")
 class WorkQueueTest {
   private final WorkQueue queue = new WorkQueue(4, 2);
@@ -69,7 +69,7 @@ class WorkQueueTest {
     assertEquals(List.of("blue1", "red3", "green0"), begun.subList(4, 7));
   }
 
-  /** Ends work by a clock of its own: whatever ends first, ends first. */
+  /** Ends work in the order of its end times, by a virtual clock. */
   private static final class Visits {
     private final PriorityQueue<Visit> open =
         new PriorityQueue<>(Comparator.comparingLong(Visit::endsAt));
