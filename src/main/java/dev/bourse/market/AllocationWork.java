@@ -64,7 +64,8 @@ final class AllocationWork {
 
   /** Prepares the machine of a new allocation; a machine that fails ends the allocation. */
   Future<Void> provision(Cluster cluster, Allocation allocation) {
-    return prepare(cluster, allocation, keyIds(allocation), () -> provisioned(cluster, allocation));
+    return prepare(
+        cluster, allocation, keyIds(allocation), () -> reportProvisioned(cluster, allocation));
   }
 
   /**
@@ -73,8 +74,8 @@ final class AllocationWork {
    */
   Future<Void> complete(Cluster cluster, Allocation allocation) {
     return allocation.keysDue()
-        ? prepare(cluster, allocation, allocation.keyIds(), () -> keyed(cluster, allocation))
-        : provisioned(cluster, allocation);
+        ? prepare(cluster, allocation, allocation.keyIds(), () -> reportKeyed(cluster, allocation))
+        : reportProvisioned(cluster, allocation);
   }
 
   private Future<Void> prepare(
@@ -94,7 +95,7 @@ final class AllocationWork {
                 return report.get();
               }
               LOG.warn("node {} could not be prepared: {}", allocation.nodeId(), why.toString());
-              return unwound(cluster, allocation, why);
+              return reportUnwound(cluster, allocation, why);
             });
   }
 
@@ -183,7 +184,7 @@ final class AllocationWork {
         : Future.failedFuture(e);
   }
 
-  private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
+  private Future<Void> reportProvisioned(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
     Node node = nodes.get(allocation.nodeId());
     return (node == null ? Future.<Void>succeededFuture() : nodes.note(node.healthy()))
@@ -202,7 +203,7 @@ final class AllocationWork {
                             now)));
   }
 
-  private Future<Void> keyed(Cluster cluster, Allocation allocation) {
+  private Future<Void> reportKeyed(Cluster cluster, Allocation allocation) {
     return report(
         cluster,
         allocation,
@@ -233,7 +234,7 @@ final class AllocationWork {
   /**
    * Records the failure of the node first, so that no tick grants it before its backoff is stored.
    */
-  private Future<Void> unwound(Cluster cluster, Allocation allocation, Throwable why) {
+  private Future<Void> reportUnwound(Cluster cluster, Allocation allocation, Throwable why) {
     Node node = nodes.get(allocation.nodeId());
     boolean isUnfit = why instanceof NodeFailureException failure && failure.isUnfit();
     return (node == null
@@ -269,20 +270,25 @@ final class AllocationWork {
                     ? reimage(cluster, nodeId, id)
                     : reassignment.reclaim(nodes.machine(nodeId), id))
         .recover(
-            e -> reclaimFailures.failed(id, nodeId, id, e).compose(noted -> Future.failedFuture(e)))
-        .compose(clean -> reclaimFailures.ended(id, nodeId, id))
-        .compose(clean -> isReimaged ? Future.succeededFuture() : ended(cluster, id, List.of()));
+            e ->
+                reclaimFailures
+                    .recordFailure(id, nodeId, id, e)
+                    .compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> reclaimFailures.recordSuccess(id, nodeId, id))
+        .compose(
+            clean -> isReimaged ? Future.succeededFuture() : endAllocation(cluster, id, List.of()));
   }
 
   private Future<Void> reimage(Cluster cluster, String nodeId, String id) {
     return (reimaging.isUnderWay(nodeId, id)
             ? Future.<Void>succeededFuture()
             : reassignment.requireKnown(nodes.machine(nodeId), id))
-        .compose(known -> reimaging.run(nodeId, id, reimaged -> ended(cluster, id, reimaged)));
+        .compose(
+            known -> reimaging.run(nodeId, id, reimaged -> endAllocation(cluster, id, reimaged)));
   }
 
   /** Ends an allocation in one commit with the statements. */
-  private Future<Void> ended(Cluster cluster, String id, List<Statement> statements) {
+  private Future<Void> endAllocation(Cluster cluster, String id, List<Statement> statements) {
     List<Statement> all = new ArrayList<>(List.of(lease.fence()));
     all.addAll(statements);
     return env.owners()

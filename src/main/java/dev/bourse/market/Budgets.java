@@ -64,7 +64,10 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
     return slots;
   }
 
-  /** Returns 0 if the spending of the budget has not been read yet, because the budget is new. */
+  /**
+   * Returns the number of slots for one cluster; 0 if the spending of a new budget has not been
+   * read yet.
+   */
   private int affordable(Cluster cluster, int gpusPerNode) {
     Spent used = spentOfCurrentBudget(cluster);
     if (used == null) {

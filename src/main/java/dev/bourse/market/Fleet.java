@@ -95,15 +95,16 @@ final class Fleet {
             () -> env.terms(lease.pool()),
             nodes,
             reachability,
-            new Probed(),
+            new ProbeListener(),
             env.config().probeIntervalMillis(),
             env.clock());
     this.notices =
         new NoticeDelivery(
             vertx, provider, env.clusters(), nodes, env.nodes(), lease, turns, env.clock());
     this.lineage = new Lineage(env.database(), env.nodes(), lease, this::askAll);
-    this.reimaging = new Reimaging(vertx, env, lease, provider, nodes, lineage, new Reimaged());
-    this.reassignment = new Reassignment(provider, env.nodes(), new Recorded());
+    this.reimaging =
+        new Reimaging(vertx, env, lease, provider, nodes, lineage, new ReimageListener());
+    this.reassignment = new Reassignment(provider, env.nodes(), new HandoverRecorder());
     this.reclaimFailures = new ReclaimFailures(nodes, env.clock());
     this.work =
         new AllocationWork(
@@ -118,10 +119,10 @@ final class Fleet {
     this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
   }
 
-  private final class Recorded implements Reassignment.Handovers {
+  private final class HandoverRecorder implements Reassignment.Handovers {
     @Override
-    public Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
-      return Fleet.this.cleaned(nodeId, allocationId, cleaning);
+    public Future<Void> recordCleaning(String nodeId, String allocationId, Cleaning cleaning) {
+      return Fleet.this.recordCleaning(nodeId, allocationId, cleaning);
     }
 
     @Override
@@ -143,12 +144,12 @@ final class Fleet {
     }
 
     @Override
-    public Future<Void> left(String nodeId, String allocationId) {
-      return Fleet.this.left(nodeId, allocationId);
+    public Future<Void> recordLostGrant(String nodeId, String allocationId) {
+      return Fleet.this.recordLostGrant(nodeId, allocationId);
     }
 
     @Override
-    public Future<Void> known(String nodeId) {
+    public Future<Void> clearLostGrants(String nodeId) {
       return note(nodeId, Node::withoutLostGrants);
     }
 
@@ -164,19 +165,19 @@ final class Fleet {
     }
   }
 
-  private final class Reimaged implements Reimaging.Listener {
+  private final class ReimageListener implements Reimaging.Listener {
     @Override
-    public void reimaged(String nodeId) {
-      Fleet.this.reimaged(nodeId);
+    public void onReimaged(String nodeId) {
+      Fleet.this.onReimaged(nodeId);
     }
 
     @Override
-    public Future<Void> doubted(String nodeId, String allocationId) {
-      return left(nodeId, allocationId);
+    public Future<Void> recordLostGrant(String nodeId, String allocationId) {
+      return Fleet.this.recordLostGrant(nodeId, allocationId);
     }
   }
 
-  private Future<Void> left(String nodeId, String allocationId) {
+  private Future<Void> recordLostGrant(String nodeId, String allocationId) {
     return note(nodeId, node -> node.leftFor(allocationId));
   }
 
@@ -188,7 +189,7 @@ final class Fleet {
         : nodes.note(changed);
   }
 
-  private final class Probed implements Prober.Listener {
+  private final class ProbeListener implements Prober.Listener {
     /** Asks the machine again, because it may have been reinstalled while it was silent. */
     @Override
     public void isBack(String nodeId) {
@@ -226,7 +227,7 @@ final class Fleet {
               if (stopped) {
                 return null;
               }
-              unsubscribe = env.clusters().onPublished(this::published);
+              unsubscribe = env.clusters().onPublished(this::onPublished);
               env.clusters()
                   .stirringIn(lease.pool())
                   .forEach(
@@ -272,7 +273,7 @@ final class Fleet {
           .forEach(allocation -> works.add(allocation.allocationId()));
     }
     for (String work : works) {
-      workPool.succeeded(work);
+      workPool.recordSuccess(work);
       reclaimFailures.forget(work);
       workPool.runNow(work);
     }
@@ -307,10 +308,10 @@ final class Fleet {
    * Asks a machine with a new image which allocation it holds, as for a machine that joins the
    * pool.
    */
-  private void reimaged(String nodeId) {
+  private void onReimaged(String nodeId) {
     if (!stopped) {
       suspects.remove(nodeId);
-      reachability.seen(nodeId, env.now());
+      reachability.recordAnswer(nodeId, env.now());
       holdingsScan.ask(List.of(nodeId));
     }
   }
@@ -359,13 +360,13 @@ final class Fleet {
     // The command of a reimage that an operator ended may still install the machine.
     busy.addAll(reimaging.inWork());
     return new Tick.Nodes(
-        nodes.all().stream().map(node -> seen(node, nowMillis)).toList(),
+        nodes.all().stream().map(node -> withSilence(node, nowMillis)).toList(),
         busy,
         swapExclusions.at(nowMillis),
         leavers.at(nowMillis));
   }
 
-  private Node seen(Node node, long nowMillis) {
+  private Node withSilence(Node node, long nowMillis) {
     Long unreachableSince = reachability.silentSinceMillis(node.nodeId());
     if (unreachableSince == null && !holdingsScan.isSilent(node.nodeId())) {
       return node.found(null);
@@ -408,7 +409,7 @@ final class Fleet {
     notices.stop();
   }
 
-  private void published(Cluster cluster) {
+  private void onPublished(Cluster cluster) {
     if (stopped || !cluster.pool().equals(lease.pool())) {
       return;
     }
@@ -432,16 +433,16 @@ final class Fleet {
     for (Allocation allocation : cluster.allocations()) {
       if (allocation.isReady() && !lost.containsKey(allocation.allocationId())) {
         if (isNext(cluster, allocation)) {
-          take(cluster.name(), allocation, () -> work.complete(cluster, allocation));
+          startWork(cluster.name(), allocation, () -> work.complete(cluster, allocation));
         }
       } else if (allocation.state() == Allocation.State.PROVISIONING && !allocation.isReady()) {
-        take(cluster.name(), allocation, () -> work.provision(cluster, allocation));
+        startWork(cluster.name(), allocation, () -> work.provision(cluster, allocation));
       } else if (allocation.state() == Allocation.State.RECLAIMING) {
         swapExclusions.note(cluster, allocation);
         leavers.note(cluster, allocation);
-        take(cluster.name(), allocation, () -> work.reclaim(cluster, allocation));
+        startWork(cluster.name(), allocation, () -> work.reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
-        take(cluster.name(), allocation, () -> restore(cluster, allocation));
+        startWork(cluster.name(), allocation, () -> restore(cluster, allocation));
       }
     }
   }
@@ -457,25 +458,25 @@ final class Fleet {
   /**
    * Starts work for an allocation unless work is running; afterwards inspects its cluster again.
    */
-  private void take(String cluster, Allocation allocation, Supplier<Future<Void>> todo) {
+  private void startWork(String cluster, Allocation allocation, Supplier<Future<Void>> todo) {
     String nodeId = allocation.nodeId();
     workPool.submit(
         allocation.allocationId(),
         cluster,
         () -> {
-          holdingsScan.taken(nodeId);
+          holdingsScan.suspend(nodeId);
           return Future.succeededFuture()
               .compose(go -> todo.get())
-              .onComplete(done -> holdingsScan.released(nodeId));
+              .onComplete(done -> holdingsScan.resume(nodeId));
         },
-        () -> lookAgain(cluster, allocation));
+        () -> inspectAgain(cluster, allocation));
   }
 
   /** Forgets the work of an allocation that has ended, and inspects its cluster again. */
-  private void lookAgain(String cluster, Allocation allocation) {
+  private void inspectAgain(String cluster, Allocation allocation) {
     String allocationId = allocation.allocationId();
     if (env.clusters().find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
-      workPool.succeeded(allocationId);
+      workPool.recordSuccess(allocationId);
       notices.forget(allocationId);
       reclaimFailures.forget(allocationId);
       lost.remove(allocationId);
@@ -504,7 +505,7 @@ final class Fleet {
     }
     Map<String, Held> allocations = allocations();
     for (Holding holding : holdings) {
-      reachability.seen(holding.nodeId(), env.now());
+      reachability.recordAnswer(holding.nodeId(), env.now());
       Held held = allocations.get(holding.nodeId());
       if (isAstray(holding, held)) {
         if (held == null) {
@@ -633,7 +634,7 @@ final class Fleet {
   }
 
   /** Records the handover of a machine and its first baseline. */
-  private Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
+  private Future<Void> recordCleaning(String nodeId, String allocationId, Cleaning cleaning) {
     if (stopped || nodes.get(nodeId) == null || cleaning.equals(Cleaning.UNRECORDED)) {
       return Future.succeededFuture();
     }
@@ -652,7 +653,7 @@ final class Fleet {
   /** Quarantines a free machine at the second examination in a row that finds a fault. */
   private void judge(String nodeId, Examination examination, boolean isFree) {
     Health health = examination.health();
-    reachability.examined(nodeId, health, env.now());
+    reachability.recordExamination(nodeId, health, env.now());
     if (!isFree || !health.isFaulty()) {
       suspects.remove(nodeId);
     } else if (!suspects.add(nodeId)) {

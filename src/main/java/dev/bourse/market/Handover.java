@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allocationId the allocation that ended; never shown to the next tenant
  * @param cleanedAtMillis when the last search found nothing more
- * @param cleaning the cleaning that led to it
+ * @param cleaning the results of the cleaning
  * @param replacedKey the host key that a new image of the machine replaced; null if the machine was
  *     cleaned without one
  */

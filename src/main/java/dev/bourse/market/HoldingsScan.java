@@ -100,15 +100,15 @@ final class HoldingsScan {
     nodeIds.forEach(this::askIfOpen);
   }
 
-  /** Ignores a machine's answers until it is {@linkplain #released released}. */
-  void taken(String nodeId) {
+  /** Ignores a machine's answers until {@link #resume}. */
+  void suspend(String nodeId) {
     inWork.add(nodeId);
     if (isOpen(nodeId)) {
       openQuestion(nodeId);
     }
   }
 
-  void released(String nodeId) {
+  void resume(String nodeId) {
     inWork.remove(nodeId);
     askIfOpen(nodeId);
   }
@@ -118,7 +118,7 @@ final class HoldingsScan {
     open.remove(nodeId);
     openSinceNanos.remove(nodeId);
     answers.remove(nodeId);
-    workPool.succeeded(nodeId);
+    workPool.recordSuccess(nodeId);
   }
 
   /** Returns the machines that have not been heard. */
@@ -163,7 +163,7 @@ final class HoldingsScan {
   private void askIfOpen(String nodeId) {
     if (!open.containsKey(nodeId)) {
       // Drops the failures of a machine that was forgotten while a question was open.
-      workPool.succeeded(nodeId);
+      workPool.recordSuccess(nodeId);
     } else if (!inWork.contains(nodeId)) {
       workPool.submit(nodeId, nodes.pool(), () -> query(nodeId), () -> askIfOpen(nodeId));
     }

@@ -33,7 +33,10 @@ final class Inventory {
   /** Nodes whose rows may differ from this inventory because a write may have failed. */
   private final Set<String> unstored = new HashSet<>();
 
-  /** Nodes written since the reading in progress began; null between readings. */
+  /**
+   * Nodes with a write in progress at any time since the current reading began; null between
+   * readings.
+   */
   private @Nullable Set<String> writtenMeanwhile;
 
   Inventory(NodeStore store, Lease lease) {

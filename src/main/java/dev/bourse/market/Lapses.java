@@ -40,7 +40,7 @@ final class Lapses {
   }
 
   /** Ends declarations whose end has passed. Fails if the lease is lost. */
-  Future<Void> atEnd() {
+  Future<Void> endExpired() {
     OptionalLong now = env.time().undoubtedMillis();
     return vertx.executeBlocking(() -> due(now), false).compose(this::carryOut);
   }
@@ -60,7 +60,7 @@ final class Lapses {
   }
 
   /** Ends declarations whose budget is used up. Fails if the lease is lost. */
-  Future<Void> spent(Budgets budgets) {
+  Future<Void> endSpent(Budgets budgets) {
     OptionalLong now = env.time().undoubtedMillis();
     if (budgets.spent().isEmpty() || now.isEmpty()) {
       return Future.succeededFuture();
@@ -81,7 +81,7 @@ final class Lapses {
                                 c,
                                 terms.gpusPerNode(),
                                 quote.map(q -> q.centsOf(c.orgId())).orElse(null)))
-                    .ifPresent(c -> due.put(name, spent(c, spent, now.getAsLong()))));
+                    .ifPresent(c -> due.put(name, endCommand(c, spent, now.getAsLong()))));
     return carryOut(due);
   }
 
@@ -89,7 +89,7 @@ final class Lapses {
    * Time held after a budget was reached is not billed, except in hours that have ended, which may
    * be in the ledger already.
    */
-  private static Command spent(Cluster cluster, Spent spent, long nowMillis) {
+  private static Command endCommand(Cluster cluster, Spent spent, long nowMillis) {
     long thisHour = Math.floorDiv(nowMillis, HOUR_MILLIS) * HOUR_MILLIS;
     long end = Math.max(thisHour, spent.reachedAtMillis().orElse(nowMillis));
     LOG.debug("cluster {}: budget used up at {}", cluster.name(), Times.rfc3339(end));

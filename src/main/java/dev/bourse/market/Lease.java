@@ -17,7 +17,8 @@ record Lease(String pool, String owner, long epoch) {
   }
 
   /**
-   * Fails a commit with {@link LeaseLostException} unless this lease is still the pool's latest.
+   * Returns a guard that fails a commit with {@link LeaseLostException} unless this lease is still
+   * the pool's latest.
    */
   Statement fence() {
     return Statement.guarded(

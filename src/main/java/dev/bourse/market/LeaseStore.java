@@ -29,7 +29,7 @@ public final class LeaseStore {
     this.isFree = "(expires_at <= %1$s OR expires_at > %1$s + ?)".formatted(database.clockSql());
   }
 
-  private record Found(long epoch, boolean isFree) {}
+  private record LeaseRow(long epoch, boolean isFree) {}
 
   /**
    * Acquires a pool's lease if it is free; empty if another process holds it or acquired it first.
@@ -42,14 +42,14 @@ public final class LeaseStore {
             "SELECT epoch, CASE WHEN %s THEN 1 ELSE 0 END AS is_free FROM lease WHERE pool = ?"
                 .formatted(isFree),
             List.of(MAX_LEASE_MILLIS, pool),
-            row -> new Found(row.integer("epoch"), row.truth("is_free")))
+            row -> new LeaseRow(row.integer("epoch"), row.truth("is_free")))
         .compose(
             rows -> {
-              Optional<Found> found = rows.stream().findFirst();
+              Optional<LeaseRow> found = rows.stream().findFirst();
               if (database.isShared() && found.filter(f -> !f.isFree()).isPresent()) {
                 return Future.succeededFuture(Optional.empty());
               }
-              Lease lease = new Lease(pool, owner, found.map(Found::epoch).orElse(0L) + 1);
+              Lease lease = new Lease(pool, owner, found.map(LeaseRow::epoch).orElse(0L) + 1);
               return database
                   .commit(List.of(take(lease, leaseMillis)))
                   .map(Optional.of(lease))

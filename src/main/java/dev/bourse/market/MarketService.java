@@ -57,12 +57,12 @@ public final class MarketService implements Mirror {
   private final QuoteService quotes;
 
   // Guarded by this object.
-  private final Map<String, Open> open = new HashMap<>();
+  private final Map<String, OpenMarket> open = new HashMap<>();
   private Runnable unsubscribe = () -> {};
   private boolean stopped;
 
   /** A pool's market and its deployment. */
-  private record Open(MarketVerticle market, Future<String> deployment) {}
+  private record OpenMarket(MarketVerticle market, Future<String> deployment) {}
 
   /**
    * @param providers node providers by the name that pools use
@@ -97,7 +97,7 @@ public final class MarketService implements Mirror {
   }
 
   private synchronized Future<Void> open(Pool pool) {
-    Open known = open.get(pool.name());
+    OpenMarket known = open.get(pool.name());
     if (known != null || stopped) {
       return known == null ? Future.succeededFuture() : known.deployment().mapEmpty();
     }
@@ -118,7 +118,7 @@ public final class MarketService implements Mirror {
     MarketVerticle market =
         new MarketVerticle(pool.name(), provider, processId, env, turns, signals);
     Future<String> deployment = vertx.deployVerticle(market);
-    open.put(pool.name(), new Open(market, deployment));
+    open.put(pool.name(), new OpenMarket(market, deployment));
     return deployment.mapEmpty();
   }
 
@@ -146,7 +146,7 @@ public final class MarketService implements Mirror {
    * them.
    */
   public synchronized void nodesChanged(String pool) {
-    Open known = open.get(pool);
+    OpenMarket known = open.get(pool);
     if (known != null) {
       known.market().nodesChanged();
     }
@@ -229,7 +229,7 @@ public final class MarketService implements Mirror {
 
   /**
    * Previews the next tick for a cluster in a changed state. Fails with {@code overloaded} if too
-   * many previews run, in all or for its organization.
+   * many previews run in total, or for its organization.
    */
   public Future<TickPreview> preview(Cluster changed) {
     return Future.future(
@@ -249,7 +249,7 @@ public final class MarketService implements Mirror {
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {
-    Open known = open.get(pool);
+    OpenMarket known = open.get(pool);
     return known == null
         ? Future.failedFuture(
             ApiException.retryLater(

@@ -341,9 +341,9 @@ final class MarketVerticle extends VerticleBase {
         ((ContextInternal) context)
             .<Void>succeededFuture()
             .compose(go -> rereadNodes(machines))
-            .compose(read -> lapses.atEnd())
+            .compose(read -> lapses.endExpired())
             .compose(ended -> tickRunner().allowance(now))
-            .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
+            .compose(allowance -> lapses.endSpent(allowance.budgets()).map(allowance))
             .timeout(MOST_READING_MINUTES, TimeUnit.MINUTES)
             .compose(allowance -> clear(machines, settlement, allowance));
     ticking.onComplete(

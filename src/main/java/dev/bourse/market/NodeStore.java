@@ -196,7 +196,7 @@ public final class NodeStore {
       @Nullable Long retiredAtMillis,
       @Nullable Long lastSeenMillis,
       @Nullable String lastError,
-      Reachability.@Nullable Examined examined,
+      Reachability.@Nullable HealthRecord examined,
       @Nullable Holder holder) {
 
     /** Creates the stored node of a new machine. */
@@ -783,7 +783,7 @@ public final class NodeStore {
         row.integerOrNull("retired_at"),
         row.integerOrNull("last_seen"),
         row.textOrNull("last_error"),
-        Reachability.examinedOrNull(row),
+        Reachability.healthOrNull(row),
         cluster == null
             ? null
             : new Holder(

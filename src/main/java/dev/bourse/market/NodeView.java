@@ -20,7 +20,7 @@ public final class NodeView {
 
   /** The state of a node. */
   public enum State {
-    /** Its machine is gone for good. */
+    /** Its machine has left for good. */
     RETIRED,
     /** A cluster holds it. */
     HELD,
@@ -96,7 +96,7 @@ public final class NodeView {
   }
 
   private @Nullable JsonObject health() {
-    Reachability.Examined examined = stored.examined();
+    Reachability.HealthRecord examined = stored.examined();
     return examined == null
         ? null
         : new JsonObject()

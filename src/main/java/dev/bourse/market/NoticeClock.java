@@ -26,7 +26,7 @@ final class NoticeClock {
   /** The fraction that a clock may gain by correction: one part in this number. */
   private static final long DRIFT_PARTS = 500;
 
-  private record Seen(long endsAtMillis, long sinceMillis, long leftMillis) {
+  private record ObservedNotice(long endsAtMillis, long sinceMillis, long leftMillis) {
     boolean isOver(long monotonicMillis) {
       long gained = TOLERANCE_MILLIS + leftMillis / DRIFT_PARTS;
       return monotonicMillis - sinceMillis >= leftMillis - gained;
@@ -36,7 +36,7 @@ final class NoticeClock {
   private final LongSupplier nanoTime;
 
   /** Notices seen, by allocation. */
-  private Map<String, Seen> seen = new HashMap<>();
+  private Map<String, ObservedNotice> seen = new HashMap<>();
 
   NoticeClock(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -45,7 +45,7 @@ final class NoticeClock {
   /** Reads all notices and returns the ids of the allocations whose notice is over. */
   synchronized Set<String> over(Collection<ClusterView> views, long wallMillis) {
     long now = monotonicMillis();
-    Map<String, Seen> still = new HashMap<>();
+    Map<String, ObservedNotice> still = new HashMap<>();
     Set<String> over = new HashSet<>();
     for (ClusterView view : views) {
       for (Allocation allocation : view.cluster().allocations()) {
@@ -54,7 +54,7 @@ final class NoticeClock {
           continue;
         }
         String id = allocation.allocationId();
-        Seen known = seen(id, end, wallMillis, now);
+        ObservedNotice known = seen(id, end, wallMillis, now);
         still.put(id, known);
         if (wallMillis >= end && known.isOver(now)) {
           over.add(id);
@@ -69,9 +69,9 @@ final class NoticeClock {
    * Records the notices that a tick gives, because a clock may be set before the next tick reads
    * them.
    */
-  synchronized void recordGiven(Collection<Tick.Decided> decided, long wallMillis) {
+  synchronized void recordGiven(Collection<Tick.ClusterDecision> decided, long wallMillis) {
     long now = monotonicMillis();
-    for (Tick.Decided part : decided) {
+    for (Tick.ClusterDecision part : decided) {
       part.notices()
           .given()
           .forEach((id, notice) -> seen.put(id, seen(id, notice.endsAtMillis(), wallMillis, now)));
@@ -82,13 +82,13 @@ final class NoticeClock {
    * Returns the record of a notice. The rest of a notice from a clock that was ahead is limited to
    * the longest notice.
    */
-  private Seen seen(String id, long endsAtMillis, long wallMillis, long monotonicMillis) {
-    Seen known = seen.get(id);
+  private ObservedNotice seen(String id, long endsAtMillis, long wallMillis, long monotonicMillis) {
+    ObservedNotice known = seen.get(id);
     if (known != null && known.endsAtMillis() == endsAtMillis) {
       return known;
     }
     long left = Math.max(0, endsAtMillis - wallMillis);
-    return new Seen(
+    return new ObservedNotice(
         endsAtMillis, monotonicMillis, Math.min(left, Allocation.Notice.LONGEST_MILLIS));
   }
 

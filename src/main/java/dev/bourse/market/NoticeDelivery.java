@@ -122,7 +122,7 @@ final class NoticeDelivery {
   /** Records the notice that a machine reports. */
   void recordAnswer(String cluster, String allocationId, @Nullable NodeNotice last) {
     boolean hasFailed = workPool.failedTries(allocationId) > 0;
-    workPool.succeeded(allocationId);
+    workPool.recordSuccess(allocationId);
     NodeNotice standing = last == null || last.isWithdrawn() ? null : last;
     boolean isNews = !Objects.equals(standing, lastOf(cluster, allocationId));
     if (isNews) {
@@ -135,7 +135,7 @@ final class NoticeDelivery {
 
   /** Forgets an allocation that has ended. */
   void forget(String allocationId) {
-    workPool.succeeded(allocationId);
+    workPool.recordSuccess(allocationId);
   }
 
   void stop() {
@@ -157,10 +157,10 @@ final class NoticeDelivery {
     }
   }
 
-  /** Forgets the failures of an allocation that is over. */
+  /** Forgets the failures of an allocation that has ended, and looks at its cluster again. */
   private void lookAgain(String cluster, String allocationId) {
     if (clusters.find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
-      workPool.succeeded(allocationId);
+      workPool.recordSuccess(allocationId);
     }
     look(cluster);
   }

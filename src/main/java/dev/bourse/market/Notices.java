@@ -243,9 +243,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
   }
 
   /**
-   * True if the market reclaims a node without a seat now. Only an outbid holder gets notice; a
-   * holder that lost the seat by lowering its own ceiling gets none. A provisioning node gets its
-   * notice when it becomes active.
+   * Returns true if the market reclaims a node without a seat now. Only an outbid holder gets
+   * notice; a holder that lost the seat by lowering its own ceiling gets none. A provisioning node
+   * gets its notice when it becomes active.
    */
   private boolean isTaken(
       Allocation allocation, Allocation.Reason reason, long ceilingCents, long nowMillis) {

@@ -59,10 +59,10 @@ final class Orphans {
         .recover(
             e ->
                 (isTurn(nodeId, turn)
-                        ? failures.failed(nodeId, nodeId, mark, e)
+                        ? failures.recordFailure(nodeId, nodeId, mark, e)
                         : Future.<Void>succeededFuture())
                     .compose(noted -> Future.failedFuture(e)))
-        .compose(clean -> failures.ended(nodeId, nodeId, mark))
+        .compose(clean -> failures.recordSuccess(nodeId, nodeId, mark))
         .onSuccess(clean -> cleaning.remove(nodeId, turn))
         .onFailure(
             e -> {

@@ -34,7 +34,7 @@ record PricePoint(
         pool, atMillis, clearing.clearingCents(), clearing.admissionCents(), 0, 0);
   }
 
-  /** The change point that follows this one. */
+  /** Returns the change point that follows this one. */
   PricePoint next(long nowMillis, Clearing clearing) {
     long span = clearingCents == null ? 0 : nowMillis - atMillis;
     return new PricePoint(

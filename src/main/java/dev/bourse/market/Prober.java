@@ -208,11 +208,11 @@ final class Prober {
                 return;
               }
               if (done.failed()) {
-                missed(nodeId, done.cause());
+                recordMissedRound(nodeId, done.cause());
                 return;
               }
               missedRounds.remove(nodeId);
-              if (reachability.seen(nodeId, clock.millis())) {
+              if (reachability.recordAnswer(nodeId, clock.millis())) {
                 listener.isBack(nodeId);
               }
             });
@@ -222,12 +222,12 @@ final class Prober {
    * Records a missed round. If no machine of the pool answers, the network is at fault and not each
    * machine.
    */
-  private void missed(String nodeId, Throwable why) {
+  private void recordMissedRound(String nodeId, Throwable why) {
     if (!reachability.isUnreachable(nodeId)) {
-      // It answered another call since the last round.
+      // The machine answered another call since the last round.
       missedRounds.remove(nodeId);
     }
-    reachability.missed(nodeId, why, clock.millis());
+    reachability.recordSilence(nodeId, why, clock.millis());
     int rounds = missedRounds.merge(nodeId, 1, Integer::sum);
     if (rounds >= SILENT_ROUNDS && reachability.counts(nodes.all().size()).reachable() > 0) {
       silent.add(nodeId);

@@ -80,10 +80,10 @@ final class Reachability {
   private final Map<String, String> storedErrors = new HashMap<>();
 
   /** The health of each machine that was examined. */
-  private final Map<String, Examined> health = new HashMap<>();
+  private final Map<String, HealthRecord> health = new HashMap<>();
 
   /** The stored health. */
-  private final Map<String, Examined> storedHealth = new HashMap<>();
+  private final Map<String, HealthRecord> storedHealth = new HashMap<>();
 
   /** The times of answers that are not stored yet, the longest waiting first. */
   private final Map<String, Long> unstoredSeen = new LinkedHashMap<>();
@@ -94,7 +94,7 @@ final class Reachability {
   private boolean isStoring;
 
   /** A machine's health, and since when it has this state. */
-  record Examined(Health health, long sinceMillis) {}
+  record HealthRecord(Health health, long sinceMillis) {}
 
   /**
    * The number of machines by their answer to the last attempt.
@@ -108,12 +108,12 @@ final class Reachability {
     this.lease = lease;
   }
 
-  private record Stored(
+  private record ReachabilityRow(
       String nodeId,
       long createdMillis,
       @Nullable Long seenMillis,
       @Nullable String error,
-      @Nullable Examined health) {}
+      @Nullable HealthRecord health) {}
 
   /** Reads the results that the previous holder of the lease stored. */
   Future<Void> load() {
@@ -125,15 +125,15 @@ final class Reachability {
             """,
             List.of(lease.pool()),
             row ->
-                new Stored(
+                new ReachabilityRow(
                     row.text("node_id"),
                     row.integer("created_at"),
                     row.integerOrNull("last_seen"),
                     row.textOrNull("last_error"),
-                    examinedOrNull(row)))
+                    healthOrNull(row)))
         .map(
             rows -> {
-              for (Stored row : rows) {
+              for (ReachabilityRow row : rows) {
                 if (row.error() != null) {
                   errors.put(row.nodeId(), row.error());
                   storedErrors.put(row.nodeId(), row.error());
@@ -152,12 +152,12 @@ final class Reachability {
   }
 
   /** Reads the columns of a node's health; null if it was never examined. */
-  static @Nullable Examined examinedOrNull(Row row) {
+  static @Nullable HealthRecord healthOrNull(Row row) {
     String state = row.textOrNull("health");
     String reasons = row.textOrNull("health_reasons");
     return state == null
         ? null
-        : new Examined(
+        : new HealthRecord(
             new Health(
                 Health.State.valueOf(state),
                 reasons == null ? List.of() : reasons.lines().toList()),
@@ -165,7 +165,7 @@ final class Reachability {
   }
 
   /** Returns the reasons as a row stores them, one per line; null if there are none. */
-  static @Nullable String reasons(Examined examined) {
+  static @Nullable String reasons(HealthRecord examined) {
     return examined.health().isFaulty() ? String.join("\n", examined.health().reasons()) : null;
   }
 
@@ -178,7 +178,7 @@ final class Reachability {
    *
    * @return true if it did not answer the attempt before
    */
-  boolean seen(String nodeId, long nowMillis) {
+  boolean recordAnswer(String nodeId, long nowMillis) {
     tried.add(nodeId);
     unstoredSeen.put(nodeId, nowMillis);
     boolean isBack = errors.remove(nodeId) != null;
@@ -200,7 +200,7 @@ final class Reachability {
   }
 
   /** Records that a machine did not answer. */
-  void missed(String nodeId, Throwable why, long nowMillis) {
+  void recordSilence(String nodeId, Throwable why, long nowMillis) {
     tried.add(nodeId);
     silentSince.putIfAbsent(nodeId, nowMillis);
     String error = shown(String.valueOf(why.getMessage()));
@@ -210,8 +210,8 @@ final class Reachability {
   }
 
   /** Records the result of an examination. A machine without any check is not recorded. */
-  void examined(String nodeId, Health found, long nowMillis) {
-    Examined before = health.get(nodeId);
+  void recordExamination(String nodeId, Health found, long nowMillis) {
+    HealthRecord before = health.get(nodeId);
     if (before == null && found.state() == Health.State.UNKNOWN) {
       return;
     }
@@ -220,7 +220,7 @@ final class Reachability {
         before != null && before.health().state() == found.state()
             ? before.sinceMillis()
             : nowMillis;
-    Examined now = new Examined(new Health(found.state(), reasons), since);
+    HealthRecord now = new HealthRecord(new Health(found.state(), reasons), since);
     if (!now.equals(before)) {
       health.put(nodeId, now);
       changed.add(nodeId);
@@ -278,9 +278,9 @@ final class Reachability {
     List<Statement> statements = new ArrayList<>();
     statements.add(lease.fence());
     statements.addAll(seenStatements(seen));
-    List<Becoming> becoming = new ArrayList<>();
+    List<CommittedState> becoming = new ArrayList<>();
     for (String nodeId : moved) {
-      becoming.add(new Becoming(nodeId, errors.get(nodeId), health.get(nodeId)));
+      becoming.add(new CommittedState(nodeId, errors.get(nodeId), health.get(nodeId)));
       addChange(nodeId, nowMillis, statements);
     }
     isStoring = true;
@@ -295,9 +295,10 @@ final class Reachability {
   }
 
   /** The state of a machine in a commit. */
-  private record Becoming(String nodeId, @Nullable String error, @Nullable Examined health) {}
+  private record CommittedState(
+      String nodeId, @Nullable String error, @Nullable HealthRecord health) {}
 
-  private void stored(Becoming now) {
+  private void stored(CommittedState now) {
     String nodeId = now.nodeId();
     if (now.error() == null) {
       storedErrors.remove(nodeId);
@@ -336,7 +337,7 @@ final class Reachability {
 
   private void addChange(String nodeId, long nowMillis, List<Statement> statements) {
     String error = errors.get(nodeId);
-    Examined examined = health.get(nodeId);
+    HealthRecord examined = health.get(nodeId);
     boolean wasUnreachable = storedErrors.containsKey(nodeId);
     statements.add(
         Statement.of(
@@ -379,8 +380,8 @@ final class Reachability {
    * recorded.
    */
   private void addHealthChange(
-      String nodeId, @Nullable Examined examined, long nowMillis, List<Statement> statements) {
-    Examined before = storedHealth.get(nodeId);
+      String nodeId, @Nullable HealthRecord examined, long nowMillis, List<Statement> statements) {
+    HealthRecord before = storedHealth.get(nodeId);
     if (examined == null
         || isSameKind(examined, before)
         || !(examined.health().isFaulty() || (before != null && before.health().isFaulty()))) {
@@ -414,7 +415,7 @@ final class Reachability {
    * Compares states and numbers of faults, because the text of a fault, such as a count of errors,
    * may change at each probe.
    */
-  private static boolean isSameKind(Examined examined, @Nullable Examined before) {
+  private static boolean isSameKind(HealthRecord examined, @Nullable HealthRecord before) {
     return before != null
         && examined.health().state() == before.health().state()
         && examined.health().reasons().size() == before.health().reasons().size();

@@ -32,7 +32,7 @@ final class Reassignment {
   /** Stores and decides the steps of a machine between two tenants besides its cleaning. */
   interface Handovers {
     /** Stores the record of a reclaim that succeeded. */
-    Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning);
+    Future<Void> recordCleaning(String nodeId, String allocationId, Cleaning cleaning);
 
     /** Returns true if a machine gets a new image instead of being cleaned. */
     default boolean isReimaged(String nodeId) {
@@ -56,10 +56,10 @@ final class Reassignment {
      * Stores a lost grant: a machine is left unchanged for an allocation that the store does not
      * know.
      */
-    Future<Void> left(String nodeId, String allocationId);
+    Future<Void> recordLostGrant(String nodeId, String allocationId);
 
     /** Clears the lost grants of a machine, if any are stored. */
-    Future<Void> known(String nodeId);
+    Future<Void> clearLostGrants(String nodeId);
 
     /** Returns the unknown allocation for which a machine waits for an operator's retry. */
     Optional<String> unknownMark(String nodeId);
@@ -92,7 +92,7 @@ final class Reassignment {
   /** Takes a machine back from an allocation, and clears the mark of an ended allocation. */
   Future<Void> reclaim(Machine machine, String allocationId) {
     return cleanAndRecord(machine, allocationId)
-        .compose(clean -> handovers.known(machine.nodeId()))
+        .compose(clean -> handovers.clearLostGrants(machine.nodeId()))
         .recover(e -> clearOther(machine, e));
   }
 
@@ -109,7 +109,7 @@ final class Reassignment {
         .compose(
             claim ->
                 switch (claim) {
-                  case HELD -> handovers.known(machine.nodeId()).map(false);
+                  case HELD -> handovers.clearLostGrants(machine.nodeId()).map(false);
                   case ENDED -> wipe(machine, mark);
                   case UNKNOWN -> clearUnknown(machine, mark);
                 });
@@ -130,7 +130,7 @@ final class Reassignment {
               }
               // An operator reinstalled the machine or cleaned it by hand.
               return handovers
-                  .known(nodeId)
+                  .clearLostGrants(nodeId)
                   .compose(
                       known ->
                           found.isEmpty()
@@ -159,7 +159,9 @@ final class Reassignment {
                     + ": a tenant may use the machine, so nothing was wiped. Retry the node to"
                     + " wipe it")
                 .formatted(allocationId));
-    return handovers.left(nodeId, allocationId).compose(noted -> Future.failedFuture(unfit));
+    return handovers
+        .recordLostGrant(nodeId, allocationId)
+        .compose(noted -> Future.failedFuture(unfit));
   }
 
   /**
@@ -188,7 +190,7 @@ final class Reassignment {
                           claim ->
                               claim == NodeStore.Claim.UNKNOWN
                                   ? leave(nodeId, mark.get())
-                                  : handovers.known(nodeId));
+                                  : handovers.clearLostGrants(nodeId));
             });
   }
 
@@ -214,13 +216,13 @@ final class Reassignment {
         handovers.isReimaged(nodeId)
             ? handovers.reimage(nodeId, mark)
             : cleanAndRecord(machine, mark);
-    return wiped.compose(clean -> handovers.known(nodeId)).map(true);
+    return wiped.compose(clean -> handovers.clearLostGrants(nodeId)).map(true);
   }
 
   private Future<Void> cleanAndRecord(Machine machine, String allocationId) {
     return provider
         .reclaim(machine, allocationId)
-        .compose(cleaning -> handovers.cleaned(machine.nodeId(), allocationId, cleaning));
+        .compose(cleaning -> handovers.recordCleaning(machine.nodeId(), allocationId, cleaning));
   }
 
   /**

@@ -34,7 +34,7 @@ final class ReclaimFailures {
    * @param work the allocation, or the node of a machine without a holder
    * @param allocationId the allocation to clean the machine of
    */
-  Future<Void> failed(String work, String nodeId, String allocationId, Throwable cause) {
+  Future<Void> recordFailure(String work, String nodeId, String allocationId, Throwable cause) {
     if (stopped || !isMachineFailure(cause)) {
       return Future.succeededFuture();
     }
@@ -47,7 +47,7 @@ final class ReclaimFailures {
   }
 
   /** Records that a machine is clean. */
-  Future<Void> ended(String work, String nodeId, String allocationId) {
+  Future<Void> recordSuccess(String work, String nodeId, String allocationId) {
     inARow.remove(work);
     Node node = nodes.get(nodeId);
     return stopped || node == null

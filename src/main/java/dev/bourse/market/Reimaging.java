@@ -55,10 +55,10 @@ final class Reimaging {
   /** Receives the results, on the same context. */
   interface Listener {
     /** A machine has its new image and another host key. */
-    void reimaged(String nodeId);
+    void onReimaged(String nodeId);
 
     /** Stores that a machine may have a tenant that the database does not know. */
-    Future<Void> doubted(String nodeId, String allocationId);
+    Future<Void> recordLostGrant(String nodeId, String allocationId);
   }
 
   /** Commits the statements that free a machine. */
@@ -192,7 +192,7 @@ final class Reimaging {
                           + " a fail-over. The machine may already have its new image and a"
                           + " tenant, so nothing was wiped. Retry the node to reimage it");
               return listener
-                  .doubted(nodeId, allocationId)
+                  .recordLostGrant(nodeId, allocationId)
                   .compose(noted -> Future.failedFuture(unfit));
             });
   }
@@ -309,7 +309,7 @@ final class Reimaging {
               LOG.info(
                   "pool {}: reimage of node {} finished; the node is free", lease.pool(), nodeId);
               nodes.replace(after);
-              listener.reimaged(nodeId);
+              listener.onReimaged(nodeId);
             });
   }
 

@@ -34,8 +34,8 @@ final class Settlement {
   private final Fleet machines;
 
   /**
-   * How long the organizations' stored prices are cached. Only this process writes them, but a
-   * correction may delete those of a clock that was ahead.
+   * The time for which the organizations' stored prices are cached. Only this process writes them,
+   * but a correction may delete those of a clock that was ahead.
    */
   private static final long ORG_PRICES_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -83,7 +83,7 @@ final class Settlement {
     };
   }
 
-  private Future<Void> order(String name, Tick.Decided decided) {
+  private Future<Void> order(String name, Tick.ClusterDecision decided) {
     return env.owners()
         .order(
             name,
@@ -109,7 +109,7 @@ final class Settlement {
    * Returns the fence of the lease, and the guards that no granted node has left the market since
    * the tick read it.
    */
-  private List<Statement> fences(Tick.Decided decided) {
+  private List<Statement> fences(Tick.ClusterDecision decided) {
     List<Statement> fences = new ArrayList<>();
     fences.add(lease.fence());
     decided
@@ -120,7 +120,7 @@ final class Settlement {
     return fences;
   }
 
-  private Allotment.Orders orders(Cluster cluster, Tick.Decided decided) {
+  private Allotment.Orders orders(Cluster cluster, Tick.ClusterDecision decided) {
     List<String> keyIds = env.keys().keysFor(cluster).stream().map(SshKey::keyId).toList();
     List<Allotment.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {

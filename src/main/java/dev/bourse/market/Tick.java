@@ -74,8 +74,8 @@ final class Tick {
    * The nodes of a tick.
    *
    * @param nodes the pool's nodes
-   * @param busy free nodes that are being cleaned or have not reported their allocation. They are
-   *     supply but cannot be granted yet
+   * @param busy nodes without a holder that are being cleaned, and nodes that have not reported
+   *     their allocation; they are supply but cannot be granted yet
    * @param excluded the organization that swapped a node away within the last hour, by node
    * @param leavers organizations that gave back a node within the last hour
    */
@@ -90,7 +90,7 @@ final class Tick {
   record Outcome(
       Clearing clearing,
       Supply supply,
-      Map<String, Decided> decided,
+      Map<String, ClusterDecision> decided,
       Demand demand,
       Rivalry rivalry) {}
 
@@ -101,7 +101,7 @@ final class Tick {
    * @param minimumSlots the number of its nodes that must be ready before granted nodes become
    *     active
    */
-  record Decided(
+  record ClusterDecision(
       Standing.Gate gate,
       long seenVersion,
       @Nullable Long lockCents,
@@ -143,8 +143,8 @@ final class Tick {
      *
      * @param evictors organizations, by the id of the outbid allocation
      */
-    Decided with(Map<String, String> evictors) {
-      return new Decided(
+    ClusterDecision with(Map<String, String> evictors) {
+      return new ClusterDecision(
           gate,
           seenVersion,
           lockCents,
@@ -288,7 +288,7 @@ final class Tick {
       }
     }
     Set<String> lost = new HashSet<>();
-    Decided decided = outcome.decided().get(cluster.name());
+    ClusterDecision decided = outcome.decided().get(cluster.name());
     if (decided != null) {
       decided.reclaims().forEach(taken -> lost.add(taken.allocationId()));
     }
@@ -319,7 +319,8 @@ final class Tick {
   }
 
   /** Returns when an allocation's notice ends: the one this tick gives, or the one that runs. */
-  private static OptionalLong noticeEnd(Cluster cluster, String id, @Nullable Decided decided) {
+  private static OptionalLong noticeEnd(
+      Cluster cluster, String id, @Nullable ClusterDecision decided) {
     Allocation.Notice given = decided == null ? null : decided.notices().given().get(id);
     Allocation.Notice notice =
         given != null ? given : cluster.find(id).map(Allocation::notice).orElse(null);
@@ -377,7 +378,7 @@ final class Tick {
     AlertWatch alerts =
         new AlertWatch(
             clearing, supply.seats(), demand, rivalry, allowance.budgets().spent(), nowMillis);
-    Map<String, Decided> decided = changed(clearing, alerts, nodes.leavers());
+    Map<String, ClusterDecision> decided = changed(clearing, alerts, nodes.leavers());
     return new Outcome(clearing, supply, decided, demand, rivalry);
   }
 
@@ -648,7 +649,8 @@ final class Tick {
     return new Supply(usable.size() - inTransit, free);
   }
 
-  private Map<String, Decided> changed(Clearing clearing, AlertWatch alerts, Set<String> leavers) {
+  private Map<String, ClusterDecision> changed(
+      Clearing clearing, AlertWatch alerts, Set<String> leavers) {
     Map<String, List<Clearing.Grant>> grants = new HashMap<>();
     clearing
         .grants()
@@ -680,9 +682,9 @@ final class Tick {
               : judged.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
     }
     parts = judged.passOn(clusters, parts, nowMillis);
-    Map<String, Decided> changed = new LinkedHashMap<>();
+    Map<String, ClusterDecision> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
-      Decided decided =
+      ClusterDecision decided =
           decided(
               cluster,
               clearing,
@@ -707,7 +709,7 @@ final class Tick {
     List<OutbidNode> losers = new ArrayList<>();
     int returning = 0;
     for (Cluster cluster : clusters) {
-      Decided part = outcome.decided().get(cluster.name());
+      ClusterDecision part = outcome.decided().get(cluster.name());
       if (part != null) {
         part.reclaims().stream()
             .filter(taken -> taken.reason() == Allocation.Reason.OUTBID)
@@ -722,7 +724,7 @@ final class Tick {
     }
     ToIntFunction<Cluster> waits =
         cluster -> {
-          Decided part = outcome.decided().get(cluster.name());
+          ClusterDecision part = outcome.decided().get(cluster.name());
           int nodes = cluster.filledSlots() + (part == null ? 0 : part.grants().size());
           return Math.max(0, seats(cluster, outcome.clearing()) - nodes);
         };
@@ -740,7 +742,7 @@ final class Tick {
           .toList()
           .forEach(loser -> evictors.put(loser.allocationId(), winner.orgId()));
     }
-    Map<String, Decided> decided = new LinkedHashMap<>(outcome.decided());
+    Map<String, ClusterDecision> decided = new LinkedHashMap<>(outcome.decided());
     decided.replaceAll((name, part) -> part.reclaims().isEmpty() ? part : part.with(evictors));
     return new Outcome(
         outcome.clearing(), outcome.supply(), decided, outcome.demand(), outcome.rivalry());
@@ -767,7 +769,7 @@ final class Tick {
     return declared - clearing.unseated().getOrDefault(cluster.name(), 0);
   }
 
-  private Decided decided(
+  private ClusterDecision decided(
       Cluster cluster,
       Clearing clearing,
       List<Clearing.Grant> grants,
@@ -786,7 +788,7 @@ final class Tick {
     int seats = seats(cluster, clearing);
     int minimum = cluster.minimumSlots(pool.gpusPerNode());
     Long cents = clearing.centsOf(cluster.orgId());
-    return new Decided(
+    return new ClusterDecision(
         gate(cluster),
         cluster.version(),
         leavers.contains(cluster.orgId())
@@ -811,8 +813,8 @@ final class Tick {
   }
 
   /**
-   * True if a cluster lost a won seat or a new node by its own change: fewer nodes, a larger
-   * minimum or a lower ceiling. A provisioning node is protected unless its cluster gave the
+   * Returns true if a cluster lost a won seat or a new node by its own change: fewer nodes, a
+   * larger minimum or a lower ceiling. A provisioning node is protected unless its cluster gave the
    * protection up.
    */
   private boolean hasGivenUp(Cluster cluster, int seats, List<Allotment.Orders.Taken> taken) {
@@ -836,7 +838,7 @@ final class Tick {
                         && cluster.ceilingCents() < a.protection().grantCeilingCents()));
   }
 
-  private boolean changes(Cluster cluster, Decided decided) {
+  private boolean changes(Cluster cluster, ClusterDecision decided) {
     return decided.alerted().isPresent()
         || !decided.grants().isEmpty()
         || !decided.reclaims().isEmpty()

@@ -35,7 +35,7 @@ final class TickRunner {
   private final NoticeClock noticeClock;
 
   /** The last read of the nodes; null a second after it. */
-  private volatile @Nullable Future<Stored> stored;
+  private volatile @Nullable Future<PoolSnapshot> stored;
 
   TickRunner(Vertx vertx, String pool, MarketEnvironment env) {
     this.vertx = vertx;
@@ -49,7 +49,7 @@ final class TickRunner {
    *
    * @param swapped the exclusions at the same moment
    */
-  private record Stored(List<Node> nodes, SwapExclusions swapped) {}
+  private record PoolSnapshot(List<Node> nodes, SwapExclusions swapped) {}
 
   /**
    * Reads the nodes from the store, which a process without the lease needs. Free machines that the
@@ -57,9 +57,9 @@ final class TickRunner {
    * holder knows about them. They are busy for a short time.
    */
   private Future<Tick.Nodes> storedNodes(long nowMillis) {
-    Future<Stored> read = stored;
+    Future<PoolSnapshot> read = stored;
     if (read == null || read.failed()) {
-      Future<Stored> begun = readNodes(nowMillis);
+      Future<PoolSnapshot> begun = readNodes(nowMillis);
       stored = begun;
       vertx.setTimer(
           SHARED_MILLIS,
@@ -74,13 +74,14 @@ final class TickRunner {
         known -> new Tick.Nodes(known.nodes(), Set.of(), known.swapped().at(nowMillis)));
   }
 
-  private Future<Stored> readNodes(long nowMillis) {
+  private Future<PoolSnapshot> readNodes(long nowMillis) {
     Future<List<Node>> nodes = env.nodes().list(pool);
     Future<SwapExclusions> swapped =
         env.nodes()
             .listSwappedAway(pool, nowMillis - SwapExclusions.MILLIS)
             .map(SwapExclusions::new);
-    return Future.all(nodes, swapped).map(all -> new Stored(nodes.result(), swapped.result()));
+    return Future.all(nodes, swapped)
+        .map(all -> new PoolSnapshot(nodes.result(), swapped.result()));
   }
 
   /** Makes the next tick read the nodes again, because an operator changed them. */
@@ -233,13 +234,13 @@ final class TickRunner {
   /**
    * The limits that a tick needs: organizations that want more nodes, and clusters with budgets.
    */
-  private record Buying(Set<String> orgs, List<Cluster> budgeted) {}
+  private record LimitedBuyers(Set<String> orgs, List<Cluster> budgeted) {}
 
   /**
    * Finds the organizations and clusters with limits. Runs on a worker, because looking at every
    * active cluster of a large pool takes too long for an event loop.
    */
-  private Buying buying(Optional<Cluster> instead) {
+  private LimitedBuyers buying(Optional<Cluster> instead) {
     int gpusPerNode = terms().gpusPerNode();
     Set<String> orgs = new HashSet<>();
     List<Cluster> budgeted = new ArrayList<>();
@@ -255,7 +256,7 @@ final class TickRunner {
     }
     instead.ifPresent(changed -> orgs.add(changed.orgId()));
     instead.filter(changed -> Lapse.budget(changed).isPresent()).ifPresent(budgeted::add);
-    return new Buying(orgs, budgeted);
+    return new LimitedBuyers(orgs, budgeted);
   }
 
   /** Publishes the outcome of a tick at this moment. */

@@ -34,9 +34,9 @@ final class WorkPool {
   private final Map<String, Integer> failedTries = new HashMap<>();
 
   /** The task after a wait and the timer of the wait, by allocation or node. */
-  private final Map<String, Scheduled> scheduled = new HashMap<>();
+  private final Map<String, ScheduledTask> scheduled = new HashMap<>();
 
-  private record Scheduled(long timer, Runnable next) {}
+  private record ScheduledTask(long timer, Runnable next) {}
 
   private boolean stopped;
 
@@ -112,7 +112,7 @@ final class WorkPool {
   void schedule(String work, long delayMillis, Runnable next) {
     if (!stopped) {
       long timer = vertx.setTimer(delayMillis, fired -> runNow(work));
-      Scheduled before = scheduled.put(work, new Scheduled(timer, next));
+      ScheduledTask before = scheduled.put(work, new ScheduledTask(timer, next));
       if (before != null) {
         vertx.cancelTimer(before.timer());
       }
@@ -121,7 +121,7 @@ final class WorkPool {
 
   /** Ends the wait of this work, if it waits. */
   void runNow(String work) {
-    Scheduled next = scheduled.remove(work);
+    ScheduledTask next = scheduled.remove(work);
     if (next != null && !stopped) {
       vertx.cancelTimer(next.timer());
       next.next().run();
@@ -130,12 +130,12 @@ final class WorkPool {
 
   private void finish(String id, Runnable look, boolean afterFailure) {
     if (!afterFailure) {
-      succeeded(id);
+      recordSuccess(id);
       release(id, look);
     } else {
       schedule(
           id,
-          FIRST_RETRY_MILLIS << Math.min(failed(id) - 1, MAX_RETRY_DOUBLINGS),
+          FIRST_RETRY_MILLIS << Math.min(recordFailure(id) - 1, MAX_RETRY_DOUBLINGS),
           () -> release(id, look));
     }
   }
@@ -146,18 +146,18 @@ final class WorkPool {
   }
 
   /** Counts a failure and returns the number of failures in a row. */
-  int failed(String work) {
+  int recordFailure(String work) {
     return failedTries.merge(work, 1, Integer::sum);
   }
 
-  void succeeded(String work) {
+  void recordSuccess(String work) {
     failedTries.remove(work);
   }
 
   /** Forgets an allocation or node that has ended, and cancels the task that waits for it. */
   void forget(String work) {
     failedTries.remove(work);
-    Scheduled next = scheduled.remove(work);
+    ScheduledTask next = scheduled.remove(work);
     if (next != null) {
       vertx.cancelTimer(next.timer());
     }

@@ -58,14 +58,16 @@ class InventoryTest extends ExchangeFixture {
     ReclaimFailures failures = new ReclaimFailures(inventory, clock);
     String nodeId = inventory.all().get(0).nodeId();
     for (int i = 0; i < 3; i++) {
-      await(failures.failed("a0", nodeId, "a0", NodeFailureException.passing("no connection")));
+      await(
+          failures.recordFailure(
+              "a0", nodeId, "a0", NodeFailureException.passing("no connection")));
     }
     assertEquals(1, quarantines().size());
     failNextCommits(1);
-    fails(StoreUnavailableException.class, failures.ended("a0", nodeId, "a0"));
+    fails(StoreUnavailableException.class, failures.recordSuccess("a0", nodeId, "a0"));
     assertEquals(1, quarantines().size());
 
-    await(failures.ended("a0", nodeId, "a0"));
+    await(failures.recordSuccess("a0", nodeId, "a0"));
     assertEquals(List.of(), quarantines());
   }
 

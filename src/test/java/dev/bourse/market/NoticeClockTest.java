@@ -63,9 +63,9 @@ class NoticeClockTest {
   @Test
   void oneSetAheadBetweenATickThatGivesNoticeAndTheNextDoesNotEither() {
     Allocation.Notice notice = new Allocation.Notice(Allocation.Reason.OUTBID, GIVEN + NOTICE);
-    clock.given(
+    clock.recordGiven(
         List.of(
-            new Tick.Decided(
+            new Tick.ClusterDecision(
                 new Standing.Gate(200, GIVEN, GIVEN),
                 1,
                 100L,

@@ -140,7 +140,7 @@ final class NoticeRules {
     Allocation.Notice notice = was.notice();
     Given given = running.get(is.allocationId());
     if (notice == null) {
-      return; // A pool without notice, which the judge of ticks tells.
+      return; // The judge of ticks checks pools without notices.
     }
     assertNotNull(given, () -> "never told: " + was);
     assertTrue(clocks.wall() >= notice.endsAtMillis(), () -> "sooner than told: " + was);
@@ -168,9 +168,9 @@ final class NoticeRules {
     if (before.allocations().stream().noneMatch(Notices::isUnderNotice)) {
       return;
     }
-    Cluster untold = DirectChange.withoutNotices(before);
+    Cluster withoutNotices = DirectChange.withoutNotices(before);
     assertEquals(
-        taken(untold, command.apply(untold, clocks.wall()).next()),
+        taken(withoutNotices, command.apply(withoutNotices, clocks.wall()).next()),
         taken(before, after),
         "a notice postpones nothing");
   }
@@ -214,7 +214,7 @@ final class NoticeRules {
 
   private static Map<String, Allocation.Reason> notOutbid(Tick.Outcome outcome) {
     Map<String, Allocation.Reason> taken = new HashMap<>();
-    for (Tick.Decided decided : outcome.decided().values()) {
+    for (Tick.ClusterDecision decided : outcome.decided().values()) {
       decided.reclaims().stream()
           .filter(t -> t.reason() != Allocation.Reason.OUTBID)
           .forEach(t -> taken.put(t.allocationId(), t.reason()));
@@ -229,7 +229,7 @@ final class NoticeRules {
   void judge(Tick.Outcome outcome, long noticeMillis, Iterable<Cluster> clusters) {
     Set<String> passing = new HashSet<>();
     for (Cluster cluster : clusters) {
-      Tick.Decided decided = outcome.decided().get(cluster.name());
+      Tick.ClusterDecision decided = outcome.decided().get(cluster.name());
       boolean isWithdrawn =
           cluster.allocations().stream()
               .anyMatch(a -> a.notice() == null && Notices.endMillis(a, clocks.wall()) != null);
@@ -239,7 +239,7 @@ final class NoticeRules {
     }
     for (Cluster cluster : clusters) {
       boolean isPassedOn = passing.contains(cluster.orgId());
-      Tick.Decided decided = outcome.decided().get(cluster.name());
+      Tick.ClusterDecision decided = outcome.decided().get(cluster.name());
       if (decided == null) {
         continue;
       }

@@ -208,7 +208,7 @@ class NoticeWalkTest {
   private void noteWithdrawnEnds(Tick.Outcome outcome) {
     withdrawnEnds.clear();
     for (Cluster cluster : world.values()) {
-      Tick.Decided decided = outcome.decided().get(cluster.name());
+      Tick.ClusterDecision decided = outcome.decided().get(cluster.name());
       for (Allocation a : cluster.allocations()) {
         Long end = Notices.endMillis(a, now);
         boolean isWithdrawn =
@@ -225,9 +225,9 @@ class NoticeWalkTest {
 
   /** Compares with a tick without notices, of the same world and of one without earlier notices. */
   private void isAsWithoutNotice(Tick.Outcome outcome, Tick.Nodes seen) {
-    List<Cluster> untold = new ArrayList<>();
-    world.values().forEach(cluster -> untold.add(DirectChange.withoutNotices(cluster)));
-    for (List<Cluster> clusters : List.of(List.copyOf(world.values()), untold)) {
+    List<Cluster> withoutNotices = new ArrayList<>();
+    world.values().forEach(cluster -> withoutNotices.add(DirectChange.withoutNotices(cluster)));
+    for (List<Cluster> clusters : List.of(List.copyOf(world.values()), withoutNotices)) {
       Tick.Outcome without = made(0, clusters).decide(seen);
       Long price = without.clearing().clearingCents();
       // Without notices no node would be held, so there would be no price.
@@ -340,7 +340,7 @@ class NoticeWalkTest {
         now);
   }
 
-  private Cluster settled(String name, Tick.Decided decided) {
+  private Cluster settled(String name, Tick.ClusterDecision decided) {
     List<Allotment.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));

@@ -104,7 +104,7 @@ class NoticesTest {
     Tick.Outcome first = outcome(NOW, NOTICE, active(1), 1, rival(1, "3"));
 
     assertEquals(List.of(), first.clearing().grants());
-    Tick.Decided waiting = first.decided().get("r");
+    Tick.ClusterDecision waiting = first.decided().get("r");
     assertTrue(waiting == null || !waiting.verdict().bidTooLow());
     Cluster gone = tick(NOW + NOTICE, tick(NOW, active(1), rival(1, "3")), rival(1, "3"));
     Cluster clean = Allotment.reclaimed(gone, "a0").next();
@@ -433,7 +433,7 @@ class NoticesTest {
   }
 
   private Cluster settled(Cluster cluster, Tick.Outcome outcome, long now) {
-    Tick.Decided decided = outcome.decided().get(cluster.name());
+    Tick.ClusterDecision decided = outcome.decided().get(cluster.name());
     if (decided == null) {
       return cluster;
     }
@@ -442,11 +442,11 @@ class NoticesTest {
     return settled.next();
   }
 
-  private static Transition settle(Cluster cluster, Tick.Decided decided, long now) {
+  private static Transition settle(Cluster cluster, Tick.ClusterDecision decided, long now) {
     return Allotment.settle(cluster, decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS), now);
   }
 
-  private static Tick.Decided decided(Tick.Outcome outcome) {
+  private static Tick.ClusterDecision decided(Tick.Outcome outcome) {
     return Objects.requireNonNull(outcome.decided().get("c1"));
   }
 

@@ -83,7 +83,7 @@ class PausedTickTest {
                     NOW - 1_000),
                 NOW - 1_000)
             .next();
-    Tick.Decided decided = decided(tick(PAUSED, Optional.of(150L), 1, noticed));
+    Tick.ClusterDecision decided = decided(tick(PAUSED, Optional.of(150L), 1, noticed));
     assertEquals(List.of("a0"), decided.notices().withdrawn());
     assertEquals(List.of("a0"), decided.notices().forgotten(), "the next one is whole");
     assertEquals(List.of(), decided.reclaims());
@@ -152,7 +152,7 @@ class PausedTickTest {
     return new Tick.Nodes(nodes, Set.of(), Map.of());
   }
 
-  private static Tick.Decided decided(Tick.Outcome outcome) {
+  private static Tick.ClusterDecision decided(Tick.Outcome outcome) {
     return Optional.ofNullable(outcome.decided().get("c1")).orElseThrow();
   }
 

@@ -574,7 +574,7 @@ final class PlayedMarket {
     }
   }
 
-  private Allotment.Orders orders(Tick.Decided decided) {
+  private Allotment.Orders orders(Tick.ClusterDecision decided) {
     List<Allotment.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       int minimum = decided.minimumSlots(grant);

@@ -323,9 +323,9 @@ class ProberTest extends MarketFixture {
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Reachability reachability = new Reachability(database, lease);
     await(reachability.load());
-    reachability.missed("n1", NodeFailureException.passing("x".repeat(5_000)), 1);
+    reachability.recordSilence("n1", NodeFailureException.passing("x".repeat(5_000)), 1);
     for (int i = 2; i < 16; i++) {
-      reachability.seen("n" + i, 100 + i);
+      reachability.recordAnswer("n" + i, 100 + i);
     }
     await(reachability.store(7));
     assertEquals(

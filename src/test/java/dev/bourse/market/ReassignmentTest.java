@@ -51,19 +51,19 @@ class ReassignmentTest extends StoreFixture {
   /** The stored facts about the machines. */
   private final class Rows implements Reassignment.Handovers {
     @Override
-    public Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
+    public Future<Void> recordCleaning(String nodeId, String allocationId, Cleaning cleaning) {
       recorded.add(allocationId + " on " + nodeId);
       return Future.succeededFuture();
     }
 
     @Override
-    public Future<Void> left(String nodeId, String allocationId) {
+    public Future<Void> recordLostGrant(String nodeId, String allocationId) {
       rows.computeIfPresent(nodeId, (id, node) -> node.leftFor(allocationId));
       return Future.succeededFuture();
     }
 
     @Override
-    public Future<Void> known(String nodeId) {
+    public Future<Void> clearLostGrants(String nodeId) {
       rows.computeIfPresent(nodeId, (id, node) -> node.withoutLostGrants());
       return Future.succeededFuture();
     }

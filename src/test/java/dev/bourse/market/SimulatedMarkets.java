@@ -406,7 +406,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
             allowance,
             new Notices(noticeMillis, a -> over.contains(a.allocationId())));
     Tick.Outcome outcome = tick.decide(nodes);
-    holder.notices().given(outcome.decided().values(), now());
+    holder.notices().recordGiven(outcome.decided().values(), now());
     if (noticeMillis > 0) {
       List<Cluster> untold = states.stream().map(DirectChange::withoutNotices).toList();
       Tick without =
@@ -440,7 +440,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     }
   }
 
-  private void settle(History history, Tick.Decided decided, Allowance allowance) {
+  private void settle(History history, Tick.ClusterDecision decided, Allowance allowance) {
     List<Allotment.Orders.Grant> grants = new ArrayList<>();
     boolean buys = false;
     for (Clearing.Grant grant : decided.grants()) {

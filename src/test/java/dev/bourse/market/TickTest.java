@@ -367,8 +367,8 @@ class TickTest {
     return new Tick(pool, Sample.views(clusters), FRESHNESS, now).decide(nodes);
   }
 
-  private static Tick.Decided decided(Tick.Outcome outcome) {
-    Tick.Decided decided = outcome.decided().get("c1");
+  private static Tick.ClusterDecision decided(Tick.Outcome outcome) {
+    Tick.ClusterDecision decided = outcome.decided().get("c1");
     if (decided == null) {
       throw new AssertionError("c1 is not told anything");
     }
