@@ -10,8 +10,7 @@ import java.util.OptionalLong;
 /**
  * Deletes expired changes of nodes' health, oldest first, in small commits. The last change of a
  * held node is kept, because the present state follows from it; so is each change that an unposted
- * hour needs. A step of a background job; one at a time. Nothing is deleted without
- * confirmed time.
+ * hour needs. A step of a background job; one at a time. Nothing is deleted without confirmed time.
  */
 public final class HealthRetention {
   /** Rows of one commit: they hold the writer for some 10 ms. */

@@ -184,9 +184,7 @@ final class InboundBody implements ByteSource {
   private ApiException noRoom() {
     loop.edge().occupancy().recordRejection();
     return ApiException.retryLater(
-        ErrorCode.OVERLOADED,
-        "too many incoming bodies; try again",
-        RETRY_ROOM_MILLIS);
+        ErrorCode.OVERLOADED, "too many incoming bodies; try again", RETRY_ROOM_MILLIS);
   }
 
   private void take(Buffer piece) {

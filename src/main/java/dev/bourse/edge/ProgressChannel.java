@@ -10,8 +10,8 @@ import java.util.function.LongConsumer;
 
 /**
  * A file that reports the bytes that a client takes. Without that, a client that stopped reading a
- * large file looks like one that reads slowly. Over plain connections the operating system sends the
- * file; over TLS the bytes are read here, piece by piece, while the connection is writable.
+ * large file looks like one that reads slowly. Over plain connections the operating system sends
+ * the file; over TLS the bytes are read here, piece by piece, while the connection is writable.
  */
 final class ProgressChannel extends FileChannel {
   private final FileChannel file;

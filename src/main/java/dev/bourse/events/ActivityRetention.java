@@ -8,9 +8,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Deletes expired activity of clusters, oldest first, in small commits. A step of a
- * background job; one at a time. Several processes may run it. Nothing is deleted without
- * confirmed time.
+ * Deletes expired activity of clusters, oldest first, in small commits. A step of a background job;
+ * one at a time. Several processes may run it. Nothing is deleted without confirmed time.
  */
 public final class ActivityRetention {
   /** Entries of one commit, which occupies the writer for some 10 ms. */

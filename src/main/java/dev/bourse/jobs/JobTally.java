@@ -77,7 +77,9 @@ final class JobTally {
    * runs the job.
    */
   synchronized double successAge(long nowNanos) {
-    return lastSuccessNanos == null || skipped == JobView.Skip.OTHER_PROCESS ? Double.NaN : (nowNanos - lastSuccessNanos) / 1e9;
+    return lastSuccessNanos == null || skipped == JobView.Skip.OTHER_PROCESS
+        ? Double.NaN
+        : (nowNanos - lastSuccessNanos) / 1e9;
   }
 
   synchronized JobView view(BackgroundJob job, long nowMillis, long nowNanos) {

@@ -104,8 +104,7 @@ final class AllocationWork {
     return work.get()
         .onComplete(
             done ->
-                signals.recordWork(
-                    lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
+                signals.recordWork(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
   private Future<Void> prepare(Cluster cluster, Allocation allocation, List<String> keyIds) {

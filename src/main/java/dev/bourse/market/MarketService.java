@@ -89,9 +89,7 @@ public final class MarketService implements Mirror {
             pool ->
                 open(pool)
                     .onFailure(
-                        e ->
-                            LOG.error(
-                                "could not open the market of pool {}", pool.name(), e)));
+                        e -> LOG.error("could not open the market of pool {}", pool.name(), e)));
     clusters.pools().forEach(pool -> opened.add(open(pool)));
     return Future.all(opened).mapEmpty();
   }

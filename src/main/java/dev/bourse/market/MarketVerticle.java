@@ -111,8 +111,7 @@ final class MarketVerticle extends VerticleBase {
   private Future<?> giveUp() {
     Lease held = lease;
     if (held != null) {
-      LOG.info(
-          "pool {}: {} releases lease {} on shutdown", pool, ThisProcess.name(), held.epoch());
+      LOG.info("pool {}: {} releases lease {} on shutdown", pool, ThisProcess.name(), held.epoch());
     }
     drop();
     return held == null || !env.leases().leasesExpire()
@@ -132,8 +131,7 @@ final class MarketVerticle extends VerticleBase {
             got -> {
               Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
               if (got.failed()) {
-                LOG.warn(
-                    "pool {}: could not acquire the lease: {}", pool, got.cause().toString());
+                LOG.warn("pool {}: could not acquire the lease: {}", pool, got.cause().toString());
               }
               won.ifPresentOrElse(
                   held -> hold(held, asked),
@@ -177,9 +175,7 @@ final class MarketVerticle extends VerticleBase {
         .onFailure(
             e ->
                 LOG.warn(
-                    "pool {}: could not compute prices without the lease: {}",
-                    pool,
-                    e.toString()));
+                    "pool {}: could not compute prices without the lease: {}", pool, e.toString()));
   }
 
   /** Previews the next tick for a cluster in a changed state. Called on any thread. */
@@ -239,10 +235,7 @@ final class MarketVerticle extends VerticleBase {
     lease = won;
     leaseSince = asked;
     LOG.info(
-        "pool {}: {} acquired lease {} and runs the market",
-        pool,
-        ThisProcess.name(),
-        won.epoch());
+        "pool {}: {} acquired lease {} and runs the market", pool, ThisProcess.name(), won.epoch());
     Fleet machines = new Fleet(vertx, env, won, provider, turns, signals);
     fleet = machines;
     if (env.leases().leasesExpire()) {
