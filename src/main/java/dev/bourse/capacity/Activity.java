@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of a cluster's activity.
  *
- * @param actor who caused it
- * @param event what happened
+ * @param actor the actor that caused the event
+ * @param event the event
  */
 public record Activity(String actor, ClusterEvent event) {
-  /** The actor of what the market does by itself. */
+  /** The actor of entries that the market causes. */
   static final String MARKET = "system:market";
 
-  /** The actor of what billing does by itself. */
+  /** The actor of entries that billing causes. */
   static final String BILLING = "system:billing";
 
-  /** A declaration, of the organization or in its name. */
+  /** Returns the entry of a declaration by the organization or on its behalf. */
   public static Activity declared(String actor, Declaration declared) {
     return new Activity(
         actor,
@@ -23,7 +23,7 @@ public record Activity(String actor, ClusterEvent event) {
             declared.maxGpus(), declared.ceilingCents(), null, declared.effectiveAtMillis()));
   }
 
-  /** What is left of a declaration that came to its end by itself. */
+  /** Returns the entry of a declaration that lapsed. */
   static Activity lapsed(Declaration left, Allocation.Reason reason) {
     return new Activity(
         MARKET,
@@ -56,12 +56,12 @@ public record Activity(String actor, ClusterEvent event) {
             : new ClusterEvent.HoldPlaced(hold.stage(), hold.reason()));
   }
 
-  /** {@code request} for a declaration, {@code action} for what was done to the cluster. */
+  /** Returns {@code request} for a declaration, {@code action} for all other events. */
   public String kind() {
     return event instanceof ClusterEvent.Declared ? "request" : "action";
   }
 
-  /** {@code user} for what the organization itself caused, {@code system} for all else. */
+  /** Returns {@code system} if the market, billing or an operator caused it, else {@code user}. */
   public String who() {
     return actor.startsWith("system:") ? "system" : "user";
   }

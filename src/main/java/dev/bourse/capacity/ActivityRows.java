@@ -11,12 +11,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries of clusters' activity as rows: what happened is a kind and its columns. The release
- * before knows it by the note alone, so that is written for it and, in its rows, read. Once no
- * process of it can run beside this one, the column and {@link #former} go.
+ * Writes and reads the rows of clusters' activity. A row has the kind of the event and a column for
+ * each of its fields. The previous release knows events only by their note, so this release writes
+ * the note and reads it in rows of the previous release. When the previous release cannot run
+ * beside this one any more, the column and {@link #former} can be deleted.
  */
 public final class ActivityRows {
-  /** What the release before wrote of nodes that came and went. */
+  /** The notes that the previous release writes for grants and releases. */
   private static final Pattern FORMER =
       Pattern.compile(
           "(?<done>granted|released) (?<node>\\S+)|grant of (?<lost>\\S+) unwound: (?<cause>.*)",
@@ -45,17 +46,17 @@ public final class ActivityRows {
           .fixed("note", w -> w.activity.event().note())
           .fixed("effective_at", w -> w.declared(Declared::effectiveAtMillis));
 
-  /** The columns that {@link #activity} reads, and {@code id}, {@code ts} and {@code cluster}. */
+  /** The columns that {@link #activity} reads, with {@code id}, {@code ts} and {@code cluster}. */
   public static final String NAMES = "id, " + COLUMNS.names();
 
   private ActivityRows() {}
 
-  /** Writes an entry of a cluster's activity. */
+  /** Returns the insert of an entry. */
   public static Statement insert(Activity entry, String cluster, long nowMillis) {
     return COLUMNS.insert(new Written(nowMillis, cluster, entry)).appending();
   }
 
-  /** An entry as stored. */
+  /** Returns the entry of a row. */
   public static Activity activity(Row row) {
     return new Activity(
         row.text("actor"), row.text("kind").equals("request") ? declared(row) : action(row));
@@ -95,7 +96,7 @@ public final class ActivityRows {
     };
   }
 
-  /** What the release before wrote; a stream must tell of nodes that its process grants. */
+  /** Parses a note of the previous release, because streams must show the nodes that it grants. */
   private static ClusterEvent former(@Nullable String note, @Nullable String reason) {
     Matcher known = FORMER.matcher(String.valueOf(note));
     if (!known.matches()) {

@@ -26,14 +26,14 @@ public final class AlertRoutes {
 
   private Future<Answer> writeAlerts(Call call) {
     JsonObject body = call.body();
-    JsonObject told = body.copy();
-    told.remove("cluster");
+    JsonObject detail = body.copy();
+    detail.remove("cluster");
     return alerts
         .writeAlerts(
             call.principal(),
             Optional.ofNullable(body.getString("cluster")),
             AlertText.thresholds(body),
-            told.encode())
+            detail.encode())
         .map(cluster -> Answer.ok(AlertText.toJson(cluster)));
   }
 }

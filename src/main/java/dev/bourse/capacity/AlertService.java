@@ -6,7 +6,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
 
-/** What clusters want to be told of. The market raises it, once a tick at most. */
+/** Reads and sets the alert thresholds of clusters. The market raises the alerts at its ticks. */
 public final class AlertService {
   private final ClusterAccess access;
   private final ClusterOwners owners;
@@ -17,20 +17,20 @@ public final class AlertService {
   }
 
   /**
-   * A cluster with its alerts.
+   * Returns a cluster with its alerts.
    *
-   * @param cluster the cluster it names, if any
+   * @param cluster the cluster that the call names; empty for the caller's only one
    */
   public Cluster readAlerts(Principal caller, Optional<String> cluster) {
     return access.resolve(caller, cluster).cluster();
   }
 
   /**
-   * Sets all thresholds of a cluster; those left out are told no more. Neither the version nor the
-   * write cadence knows of it: no node comes or goes by it.
+   * Replaces all thresholds of a cluster. An empty threshold turns its alert off. The write does
+   * not change the version and is not subject to the write cadence, because it moves no node.
    *
-   * @param cluster the cluster it names, if any
-   * @param detail the thresholds, as the trail records them
+   * @param cluster the cluster that the call names; empty for the caller's only one
+   * @param detail the thresholds, as the audit trail records them
    */
   public Future<Cluster> writeAlerts(
       Principal caller, Optional<String> cluster, Alerts.Thresholds thresholds, String detail) {

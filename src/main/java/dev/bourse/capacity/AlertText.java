@@ -9,13 +9,13 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Alerts in JSON: as a row keeps them, and as the VM contract has them. */
+/** Alerts in JSON, for rows and for the VM contract. */
 final class AlertText {
   private static final long SECOND_MILLIS = 1_000;
 
   private AlertText() {}
 
-  /** As a row keeps them; null for none. */
+  /** Returns the JSON for a row; null without thresholds. */
   static @Nullable String write(Alerts alerts) {
     Alerts.Thresholds from = alerts.thresholds();
     return from.isEmpty()
@@ -30,7 +30,7 @@ final class AlertText {
             .encode();
   }
 
-  /** What {@link #write} wrote. */
+  /** Parses the text of {@link #write}. */
   static Alerts read(@Nullable String text) {
     if (text == null) {
       return Alerts.NONE;
@@ -48,7 +48,7 @@ final class AlertText {
         raised);
   }
 
-  /** As the contract has them. */
+  /** Returns a cluster's alerts as the VM contract shows them. */
   static JsonObject toJson(Cluster cluster) {
     Alerts.Thresholds from = cluster.alerts().thresholds();
     Long leaseMillis = from.leaseEndsWithinMillis();
@@ -65,9 +65,9 @@ final class AlertText {
   }
 
   /**
-   * The thresholds of a body; what it leaves out is not told.
+   * Returns the thresholds of a request body. An absent field turns its alert off.
    *
-   * @throws ApiException {@code bad-request} for an amount that is no whole number of cents
+   * @throws ApiException {@code bad-request} for an amount that is not a whole number of cents
    */
   static Alerts.Thresholds thresholds(JsonObject body) {
     Long leaseSeconds = body.getLong("lease_ends_within_s");

@@ -9,27 +9,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cluster wants to be told of, and what it has been told. Pure: each tick's readings make
- * the alerts after it, and what is raised then and was not before is told, once.
+ * The alerts of a cluster: its thresholds, and the kinds of alert that are raised. Each tick
+ * computes the next alerts from its readings. A notification is sent when an alert becomes raised.
+ * Pure.
  *
- * <p>An alert that is raised ends only when its reading is over the threshold by a margin, so that
- * one that moves about the threshold is not told again and again.
+ * <p>A raised alert ends only when its reading has left the threshold by a margin, so that a
+ * reading that moves around the threshold does not cause repeated notifications.
  *
- * @param thresholds from when on
- * @param raised what has been told and is not over
+ * @param thresholds the readings from which alerts are raised
+ * @param raised the kinds that are raised
  */
 public record Alerts(Thresholds thresholds, Set<Kind> raised) {
-  /** Nothing is to be told. */
+  /** No thresholds. */
   public static final Alerts NONE =
       new Alerts(new Thresholds(null, null, null, null, null), Set.of());
 
-  /** How far under its threshold a rival's bid must fall, in per cent of the own ceiling. */
+  /** How far under the threshold a rival's bid must fall, in per cent of the own ceiling. */
   private static final int RIVAL_MARGIN_PERCENT = 5;
 
-  /** How far under its threshold a price must fall, in per cent of it. */
+  /** How far under the threshold the price must fall, in per cent of the threshold. */
   private static final int PRICE_MARGIN_PERCENT = 5;
 
-  /** The share of its threshold, and at least one node, by which supply must rise over it. */
+  /** Supply must rise over the threshold by this fraction of it (a tenth), at least one node. */
   private static final int SUPPLY_MARGIN_SHARE = 10;
 
   private static final long MICROS_PER_CENT = 10_000;
@@ -38,7 +39,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     raised = Set.copyOf(raised);
   }
 
-  /** What there is to be told of. */
+  /** The kinds of alert. */
   public enum Kind {
     RIVAL("rival"),
     PRICE("price"),
@@ -52,15 +53,15 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
       this.label = label;
     }
 
-    /** As contracts and rows spell it. */
+    /** Returns its name in contracts and rows. */
     public String label() {
       return label;
     }
 
     /**
-     * The kind of this label.
+     * Returns the kind with this label.
      *
-     * @throws IllegalArgumentException when there is none
+     * @throws IllegalArgumentException if no kind has it
      */
     static Kind of(String label) {
       for (Kind kind : values()) {
@@ -68,18 +69,18 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
           return kind;
         }
       }
-      throw new IllegalArgumentException("no kind of alert: " + label);
+      throw new IllegalArgumentException("unknown kind of alert: " + label);
     }
   }
 
   /**
-   * From when on to tell; null for never.
+   * The conditions that raise alerts; null turns an alert off.
    *
-   * @param rivalWithinPercent another organization's highest bid is as near to the own ceiling, in
-   *     per cent of that, or over it, as far as the price grid shows
-   * @param priceAboveCents the clearing price per GPU-hour is higher
-   * @param supplyUnderNodes the own ceiling would win fewer nodes beside those declared
-   * @param spendAboveCents the declaration has cost as much since its budget was set
+   * @param rivalWithinPercent the highest bid of another organization is over the own ceiling, or
+   *     under it by at most this percentage of it, at the precision of the price grid
+   * @param priceAboveCents the clearing price per GPU-hour is higher than this
+   * @param supplyUnderNodes the own ceiling would win fewer further nodes than this
+   * @param spendAboveCents the declaration has cost at least this since its budget was set
    * @param leaseEndsWithinMillis the declaration lapses within this time
    */
   public record Thresholds(
@@ -89,12 +90,12 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
       @Nullable Long spendAboveCents,
       @Nullable Long leaseEndsWithinMillis) {
 
-    /** Whether nothing is to be told. */
+    /** True if all alerts are off. */
     boolean isEmpty() {
       return equals(NONE.thresholds);
     }
 
-    /** Whether this kind is told from the same reading on. */
+    /** True if both have the same threshold for this kind. */
     private boolean isSameFor(Kind kind, Thresholds other) {
       return switch (kind) {
         case RIVAL -> same(rivalWithinPercent, other.rivalWithinPercent);
@@ -111,16 +112,16 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
   }
 
   /**
-   * What a tick saw that alerts may tell.
+   * The readings of a tick that thresholds are compared with.
    *
    * @param ceilingCents the cluster's ceiling per GPU-hour
    * @param rivalCents the highest ceiling of another organization, rounded down to the price grid;
-   *     0 if nobody else bids
-   * @param clearingCents what the tick cleared at; null when nothing is seated
-   * @param nodesLeft the number of nodes more that the ceiling would win at least
-   * @param spentMicros what the declaration has cost since its budget was set; null without one,
-   *     and where that is not known now
-   * @param leaseLeftMillis until the declaration lapses; null for never
+   *     0 if no other organization bids
+   * @param clearingCents the clearing price per GPU-hour; null if no bid has a seat
+   * @param nodesLeft the least number of further nodes that the ceiling would win
+   * @param spentMicros the cost of the declaration since its budget was set; null without a budget,
+   *     and while the cost is not known
+   * @param leaseLeftMillis the time until the declaration lapses; null if it has no end
    */
   public record Readings(
       long ceilingCents,
@@ -130,12 +131,12 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
       @Nullable Long spentMicros,
       @Nullable Long leaseLeftMillis) {}
 
-  /** Whether nothing is to be told. */
+  /** True if all alerts are off. */
   public boolean areNone() {
     return thresholds.isEmpty();
   }
 
-  /** The same with other thresholds: what they change is told anew. */
+  /** Returns the alerts with other thresholds; those whose threshold changed are not raised. */
   Alerts with(Thresholds changed) {
     Set<Kind> kept = EnumSet.noneOf(Kind.class);
     for (Kind kind : raised) {
@@ -146,7 +147,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     return new Alerts(changed, kept);
   }
 
-  /** The alerts after a tick; what it does not know stays as it was. */
+  /** Returns the alerts after a tick. A spend alert stays as it was while the cost is not known. */
   public Alerts after(Readings seen) {
     if (thresholds.isEmpty()) {
       return this;
@@ -161,15 +162,15 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     return now.equals(raised) ? this : new Alerts(thresholds, now);
   }
 
-  /** What is raised here and was not before, and how it is told. */
+  /** Returns the kinds that are raised here but not in {@code before}, with their texts. */
   public Map<Kind, String> newSince(Alerts before, Readings seen) {
-    Map<Kind, String> told = new EnumMap<>(Kind.class);
+    Map<Kind, String> texts = new EnumMap<>(Kind.class);
     for (Kind kind : raised) {
       if (!before.raised.contains(kind)) {
-        told.put(kind, told(kind, seen));
+        texts.put(kind, describe(kind, seen));
       }
     }
-    return told;
+    return texts;
   }
 
   private boolean isOver(Kind kind, Readings seen, boolean wasRaised) {
@@ -189,7 +190,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     };
   }
 
-  /** Uses the upper end of the rival's step, so that no alert comes too late. */
+  /** Compares with the upper end of the rival's price step, so that no alert is late. */
   private boolean rivalIsNear(Readings seen, int marginPercent) {
     Integer within = thresholds.rivalWithinPercent();
     return within != null
@@ -210,7 +211,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
         && seen.nodesLeft() < under + (wasRaised ? Math.max(1, under / SUPPLY_MARGIN_SHARE) : 0);
   }
 
-  private static String told(Kind kind, Readings seen) {
+  private static String describe(Kind kind, Readings seen) {
     return switch (kind) {
       case RIVAL ->
           "another organization bids %s to %s, the ceiling is %s"
@@ -222,7 +223,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
           "the clearing price is %s"
               .formatted(seen.clearingCents() == null ? "none" : Price.shown(seen.clearingCents()));
       case SUPPLY -> "the ceiling would win at least %s more nodes".formatted(seen.nodesLeft());
-      case SPEND -> "the declaration has cost what was to be told of";
+      case SPEND -> "the declaration has reached the spend threshold";
       case LEASE -> "the declaration lapses in %s s".formatted(seconds(seen.leaseLeftMillis()));
     };
   }

@@ -8,16 +8,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node held by a cluster, or on its way out. {@link #with} makes the next state of it.
+ * A node that a cluster holds or that is being reclaimed from it. {@link #with} returns its next
+ * state.
  *
- * @param placement which node it is, and what its grant fixed
- * @param publicIp where the tenant reaches it; null while the provider has not assigned it
- * @param lifecycle how far it has come
- * @param protection its prices, and for how long rivals cannot take it
- * @param turnover its place in the next shrink, and its swap
- * @param pinned an operator's pin: neither swapped nor taken by the market
- * @param departure how it leaves
- * @param health the health of its machine while it is active; null while nothing is known
+ * @param placement its node and the other values that its grant fixed
+ * @param publicIp the address at which the tenant reaches it; null until the provider assigns one
+ * @param lifecycle its state and the times of its states
+ * @param protection its prices and its protection
+ * @param turnover its nomination and its swap
+ * @param pinned true if an operator pinned it: it cannot be swapped or taken by the market
+ * @param departure its reclaim and its notice
+ * @param health the health of its machine while it is active; null if unknown
  */
 public record Allocation(
     Placement placement,
@@ -49,10 +50,10 @@ public record Allocation(
   /**
    * The part of an allocation that never changes.
    *
-   * @param allocationId its id; a node granted again gets a new one
-   * @param nodeId the machine, never shown on the VM surface
-   * @param slot which declared slot it fills, from 0
-   * @param keyIds the ssh keys installed at the grant
+   * @param allocationId its id; each grant of a node has its own
+   * @param nodeId the id of the machine, which the VM surface never shows
+   * @param slot the declared slot that it fills, from 0
+   * @param keyIds the ids of the SSH keys that its grant installs
    * @param minimumSlots the number of nodes that must be ready before it becomes active, as of the
    *     tick that granted it; null if an earlier release granted it
    */
@@ -68,13 +69,13 @@ public record Allocation(
   }
 
   /**
-   * How far an allocation has come.
+   * The state of an allocation and the times of its states.
    *
    * @param state see {@link State}
    * @param grantedAtMillis when the market granted it
-   * @param readyAtMillis since when its machine is ready though the grant is not complete; null
-   *     while it is prepared and once it is active
-   * @param activeAtMillis when it became reachable; null while provisioning
+   * @param readyAtMillis when its machine became ready while the rest of the gang was not; null
+   *     while the machine is being prepared and when it is active
+   * @param activeAtMillis when it became active; null while provisioning
    * @param keysDue true until the keys of a gang's node are on its machine, because they are
    *     written only when the gang's minimum is ready; false for other nodes
    */
@@ -100,7 +101,7 @@ public record Allocation(
    * @param seatCeilingCents the ceiling read by the last tick that seated it; null if an earlier
    *     release granted it
    * @param grantPriceCents its organization's price per GPU-hour at the tick that granted it; null
-   *     likewise
+   *     if an earlier release granted it or there is no price lock
    */
   public record Protection(
       @Nullable Long untilMillis,
@@ -109,11 +110,11 @@ public record Allocation(
       @Nullable Long grantPriceCents) {}
 
   /**
-   * What may replace an allocation.
+   * The nomination and the swap of an allocation.
    *
-   * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
-   * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
-   * @param replaces the allocation whose swap it will complete, null for an ordinary one
+   * @param nomination its rank among the standing release nominations, from 1; 0 if not nominated
+   * @param swapRequestedAtMillis when its swap in flight was requested; null without one
+   * @param replaces the allocation whose swap it will complete; null if it is no replacement
    */
   public record Turnover(
       int nomination, @Nullable Long swapRequestedAtMillis, @Nullable String replaces) {
@@ -121,11 +122,11 @@ public record Allocation(
   }
 
   /**
-   * How an allocation leaves.
+   * The reclaim and the notice of an allocation.
    *
-   * @param reclaim why and since when it is being taken back, null while it is open
-   * @param notice why and when it will be taken back unless it wins a seat again; null while nobody
-   *     takes it
+   * @param reclaim its reclaim; null while it is open
+   * @param notice its notice: the market reclaims it at the end unless it wins a seat again; null
+   *     without one
    * @param withdrawnNoticeEndMillis the end of its last notice if that was withdrawn, because a new
    *     notice ends no later; null otherwise
    */
@@ -134,21 +135,21 @@ public record Allocation(
     static final Departure NONE = new Departure(null, null, null);
   }
 
-  /** The states a client sees. */
+  /** The states that a client sees. */
   public enum State {
     PROVISIONING,
     ACTIVE,
     RECLAIMING
   }
 
-  /** Why a node is taken back, as activity rows spell it in lower case. */
+  /** The reasons for a reclaim. */
   public enum Reason {
     OUTBID("outbid"),
     SCALE_DOWN("scale-down"),
     SWAP("swap"),
     HOLD("hold"),
     OPERATOR("operator"),
-    /** The declaration came to its end. */
+    /** The declaration reached its end. */
     LAPSED("lapsed"),
     /** The declaration's budget was used up. */
     SPENT("spent"),
@@ -165,24 +166,23 @@ public record Allocation(
       return label;
     }
 
-    /** True if the organization gave the node back, by a write or by the end that it declared. */
+    /** True if the organization released the node, by a write or by the end that it declared. */
     public boolean isOwnChoice() {
       return inRow() == SCALE_DOWN;
     }
 
     /**
-     * As an allocation's row has it: the release before reads every row of what is held, and none
-     * whose reason it does not know. What it does not know is a scale-down there; the activity
-     * tells which it was.
+     * Returns the reason that an allocation's row stores. The previous release fails at rows whose
+     * reason it does not know, so they store {@link #SCALE_DOWN}; the activity has the true reason.
      */
     Reason inRow() {
       return this == LAPSED || this == SPENT ? SCALE_DOWN : this;
     }
 
     /**
-     * The reason of this label.
+     * Returns the reason with this label.
      *
-     * @throws IllegalArgumentException when there is none
+     * @throws IllegalArgumentException if no reason has it
      */
     static Reason of(@Nullable String label) {
       for (Reason reason : values()) {
@@ -190,21 +190,21 @@ public record Allocation(
           return reason;
         }
       }
-      throw new IllegalArgumentException("no reason to release a node: " + label);
+      throw new IllegalArgumentException("unknown reason to release a node: " + label);
     }
   }
 
-  /** Since when and why an allocation is being taken back; its billing ended then. */
+  /** The reclaim of an allocation: its reason, and when it began and billing ended. */
   public record Reclaim(Reason reason, long atMillis) {}
 
   /**
-   * That an active allocation will be taken back.
+   * A notice that an active allocation will be reclaimed.
    *
-   * @param reason why
-   * @param endsAtMillis from when on
+   * @param reason the reason for the reclaim
+   * @param endsAtMillis the earliest time of the reclaim
    */
   public record Notice(Reason reason, long endsAtMillis) {
-    /** No notice is longer, so one that ends later was given by a clock that was ahead. */
+    /** The longest notice. A notice that ends later was given by a clock that was ahead. */
     public static final long LONGEST_MILLIS = 3_600_000;
   }
 
@@ -229,7 +229,7 @@ public record Allocation(
 
   /**
    * Returns a new grant. A node of a gang has no address and no keys until the gang's minimum is
-   * ready, because nobody may work on a node that is not billed.
+   * ready, because a tenant must not use a node that is not billed.
    *
    * @param ceilingCents the ceiling that the tick read
    * @param lockCents the price lock; null for none
@@ -313,7 +313,7 @@ public record Allocation(
     return departure.notice;
   }
 
-  /** Held: provisioning or active. */
+  /** True if it is held: provisioning or active. */
   public boolean isOpen() {
     return lifecycle.state != State.RECLAIMING;
   }
@@ -324,7 +324,7 @@ public record Allocation(
         || nowMillis < lifecycle.grantedAtMillis + Standing.LAST_MILLIS;
   }
 
-  /** Open and filling a declared slot, so not a replacement whose swap has not landed. */
+  /** True if it is open and fills a declared slot, so it is no replacement of a swap in flight. */
   public boolean fillsSlot() {
     return isOpen() && turnover.replaces == null;
   }
@@ -354,7 +354,7 @@ public record Allocation(
     return with(a -> a.health = found);
   }
 
-  /** True if its holder is not charged, because the fault is the machine's. */
+  /** True if its holder is not charged because its machine is at fault. */
   boolean isCredited() {
     return health != null && health.isCredited();
   }
@@ -376,8 +376,8 @@ public record Allocation(
   Allocation judged(long ceilingCents, boolean isSeated, long nowMillis) {
     boolean isGivenUp = isProtected(nowMillis) && ceilingCents < protection.grantCeilingCents;
     Long seat = protection.seatCeilingCents;
-    boolean isSeatedAnew = isSeated && (seat == null || seat != ceilingCents);
-    return isGivenUp || isSeatedAnew
+    boolean isSeatChanged = isSeated && (seat == null || seat != ceilingCents);
+    return isGivenUp || isSeatChanged
         ? with(
             a -> {
               a.protectedUntilMillis = isGivenUp ? Long.valueOf(nowMillis) : a.protectedUntilMillis;
@@ -397,7 +397,7 @@ public record Allocation(
         });
   }
 
-  /** Prepared, and waiting for the rest of its cluster's minimum; no replacement any more. */
+  /** Returns it ready, waiting for the rest of the gang's minimum, and no longer a replacement. */
   Allocation ready(long nowMillis) {
     return with(
         a -> {
@@ -406,7 +406,7 @@ public record Allocation(
         });
   }
 
-  /** Whether its machine is ready though its grant is not complete. */
+  /** True if its machine is ready but it is not active yet. */
   public boolean isReady() {
     return lifecycle.state == State.PROVISIONING && lifecycle.readyAtMillis != null;
   }
@@ -417,8 +417,8 @@ public record Allocation(
   }
 
   /**
-   * Active in the place of another, whose protection it goes on with, and whose notice: else who
-   * swaps a node would keep it for longer.
+   * Returns it active in the place of another. It continues the protection and the notice of that
+   * node, because a swap must not prolong them.
    */
   Allocation activeFor(Allocation replaced, long nowMillis) {
     return active(nowMillis, replaced.protection.untilMillis)
@@ -432,12 +432,12 @@ public record Allocation(
             });
   }
 
-  /** Filling its slot by itself: the node it was to replace is gone already. */
+  /** Returns it as an ordinary allocation, because the node that it was to replace is gone. */
   Allocation standingAlone() {
     return with(a -> a.replaces = null);
   }
 
-  /** Returns it under this notice, or under none, without a trace of an earlier one. */
+  /** Returns it with this notice, or with none; the end of a withdrawn notice is cleared. */
   Allocation noticed(@Nullable Notice given) {
     return with(
         a -> {
@@ -460,7 +460,7 @@ public record Allocation(
     return with(a -> a.nomination = rank);
   }
 
-  /** With a swap in flight since then, or with none. */
+  /** Returns it with a swap in flight since that time, or with none. */
   Allocation swapping(@Nullable Long requestedAtMillis, int rank) {
     return with(
         a -> {
@@ -501,14 +501,14 @@ public record Allocation(
         .object("health", fields -> HeldHealth.tell(fields, health, lifecycle.grantedAtMillis));
   }
 
-  /** The same with some of it changed. */
+  /** Returns a copy with some fields changed. */
   Allocation with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
     return draft.build();
   }
 
-  /** An allocation being changed; what is not set stays. */
+  /** The fields of an allocation that a change may set. */
   static final class Draft {
     private final Allocation base;
     @Nullable String publicIp;

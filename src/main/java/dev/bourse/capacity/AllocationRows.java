@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Allocations as rows. Each part of an allocation has its columns and the reading of them side by
- * side; a new field of a part is one line in each.
+ * Writes and reads the rows of allocations. For each part of an allocation, one method lists its
+ * columns and the next one reads them; a new field of a part is one line in each.
  */
 final class AllocationRows {
   private record StoredAllocation(Allocation allocation, String cluster) {
@@ -30,7 +30,7 @@ final class AllocationRows {
       return notice == null ? null : notice.reason().name();
     }
 
-    /** The end of a notice that was withdrawn has no reason beside it. */
+    /** Returns the end of a notice, also of a withdrawn one, which has no reason in its row. */
     @Nullable Long noticeEndsAt() {
       Allocation.Notice notice = allocation.notice();
       return notice == null
@@ -133,7 +133,7 @@ final class AllocationRows {
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
     String noticeReason = row.textOrNull("notice_reason");
-    // The release before takes nodes back without a thought of their notice.
+    // The previous release reclaims nodes without clearing their notice.
     Long noticeEndsAt = reclaim == null ? row.integerOrNull("notice_ends_at") : null;
     Allocation.Notice notice =
         noticeReason == null || noticeEndsAt == null
@@ -161,7 +161,7 @@ final class AllocationRows {
             row.truth("health_credited"));
   }
 
-  /** The reasons as a row has them: one a line, null if there are none. */
+  /** Returns the reasons for a row, one a line; null without any. */
   private static @Nullable String reasons(HeldHealth health) {
     return health.reasons().isEmpty() ? null : String.join("\n", health.reasons());
   }
@@ -171,12 +171,12 @@ final class AllocationRows {
     return value == null ? null : Integer.valueOf(Math.toIntExact(value));
   }
 
-  /** The columns as a join names them. */
+  /** Returns the columns with the table's alias in a join. */
   static String names(String alias) {
     return ALLOCATION.names(alias);
   }
 
-  /** The allocation of a row of a join; null in a row that has none. */
+  /** Returns the allocation of a row of a join; null if the row has none. */
   static @Nullable Allocation allocationOrNull(Row row) {
     return row.textOrNull("allocation_id") == null ? null : allocation(row);
   }
@@ -193,7 +193,7 @@ final class AllocationRows {
         health(row));
   }
 
-  /** Tells an allocation as another process reads it. */
+  /** Writes an allocation in JSON for the change feed, which other processes read. */
   static void tell(JsonBytes json, Allocation allocation, String cluster) {
     ALLOCATION.writeJson(json, new StoredAllocation(allocation, cluster));
   }
@@ -209,7 +209,7 @@ final class AllocationRows {
         .orElse(() -> missing(allocation));
   }
 
-  /** An allocation that is over. */
+  /** Returns the update of an allocation that has ended. */
   static Statement end(Allocation allocation, long nowMillis) {
     return Statement.guarded(
         () -> missing(allocation),

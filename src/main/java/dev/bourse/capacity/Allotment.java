@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the market and the machines do to a cluster: grants, reclaims, provisioning's end. Pure
- * functions.
+ * The changes that the market and the machines make to a cluster: grants, reclaims, and the end of
+ * provisioning. Pure functions.
  */
 public final class Allotment {
   private Allotment() {}
@@ -33,7 +33,7 @@ public final class Allotment {
    * @param notices allocations to give notice, and those whose notice is withdrawn
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
-   * @param alerted what the tick has for the cluster to be told; null for nothing
+   * @param alerted the cluster's alerts after the tick; null if they did not change
    * @param hasGivenUp true if the cluster gave up a seat or a node granted within the last ten
    *     minutes, by a lower ceiling, a larger minimum or a used-up budget
    */
@@ -56,8 +56,8 @@ public final class Allotment {
      * A cluster's alerts after a tick.
      *
      * @param seen the alerts that the tick read; alerts set since then stay unchanged
-     * @param next what is raised from now on
-     * @param told what was not before, and what is said of it
+     * @param next the alerts after the tick
+     * @param told the kinds that the tick raised, with their texts
      */
     public record Alerted(Alerts seen, Alerts next, Map<Alerts.Kind, String> told) {}
 
@@ -83,7 +83,7 @@ public final class Allotment {
     /**
      * One allocation to take back.
      *
-     * @param evictor the organization whose bid waits for the node; null for none
+     * @param evictor the organization whose bid waits for the node; null without one
      */
     public record Taken(String allocationId, Allocation.Reason reason, @Nullable String evictor) {
       public Taken(String allocationId, Allocation.Reason reason) {
@@ -177,7 +177,7 @@ public final class Allotment {
    * cluster that released nodes since the tick loses no others. Nodes pinned since then stay, and
    * so do nodes whose hold was lifted.
    *
-   * @return those that it reclaimed
+   * @return the reclaims that it carried out
    */
   private static List<Orders.Taken> reclaim(
       Cluster cluster,
@@ -345,7 +345,7 @@ public final class Allotment {
     takeReplacement(draft, grant, Allocation.Reason.UNWOUND, Activity.MARKET, nowMillis, activity);
   }
 
-  /** A replacement takes the slot of the node it replaces, any other grant the lowest free one. */
+  /** Returns the slot of the node that a grant replaces, or else the lowest free slot. */
   private static int slot(Cluster cluster, Cluster.Draft draft, @Nullable String replaces) {
     return Optional.ofNullable(replaces)
         .flatMap(cluster::find)
@@ -353,7 +353,7 @@ public final class Allotment {
         .orElseGet(draft::takeLowestFreeSlot);
   }
 
-  /** Swaps that waited too long; one whose replacement is on its way no longer waits. */
+  /** Returns the nodes whose swap waited too long for a replacement to be granted. */
   public static List<Allocation> lapsedSwaps(
       Cluster cluster, long swapFreshnessMillis, long nowMillis) {
     return cluster.allocations().stream()
@@ -366,9 +366,10 @@ public final class Allotment {
   }
 
   /**
-   * The machine is ready. A swap lands: the old node goes, the new one keeps its protection, or
-   * starts one when the old never became active. A pinned one does not go for it: the version
-   * before let a pin and a swap stand beside each other.
+   * Records that the machine is ready. If it is a replacement, its swap completes: the old node is
+   * reclaimed, and the new one continues its protection, or starts one if the old node never became
+   * active. If the old node is pinned, the swap ends and the old node stays; the previous release
+   * allowed a pin during a swap.
    */
   public static Transition provisioned(
       Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
@@ -479,8 +480,8 @@ public final class Allotment {
   }
 
   /**
-   * The machine could not be prepared: the grant is unwound and the machine cleaned. A replacement
-   * on its way for it fills its slot from now on.
+   * Unwinds a grant whose machine could not be prepared; the machine is cleaned. The replacement of
+   * a swap of it fills its slot from now on.
    */
   public static Transition unwound(
       Cluster cluster, String allocationId, String cause, long nowMillis) {
@@ -497,7 +498,7 @@ public final class Allotment {
         cluster, draft.build(), List.of(Activity.unwound(found.get(), cause)), null);
   }
 
-  /** The machine is clean: the allocation is over. */
+  /** Ends an allocation whose machine is clean. */
   public static Transition reclaimed(Cluster cluster, String allocationId) {
     Cluster.Draft draft = cluster.draft();
     boolean removed =
@@ -508,8 +509,8 @@ public final class Allotment {
   }
 
   /**
-   * Ends the swap of a node that an operator pinned: it stays, without the nomination, and its
-   * replacement is taken back, ready or not.
+   * Ends the swap of a node that an operator pinned. The node stays and loses its nomination; its
+   * replacement is reclaimed, ready or not.
    */
   static void endSwap(
       Cluster.Draft draft, Allocation pinned, long nowMillis, List<Activity> activity) {
@@ -519,7 +520,7 @@ public final class Allotment {
         draft, pinned, Allocation.Reason.OPERATOR, Activity.MARKET, nowMillis, activity);
   }
 
-  /** Starts a reclaim. The replacement of a swap goes with the node it was to replace. */
+  /** Starts a reclaim. If a swap of the node is in flight, its replacement is reclaimed too. */
   static void take(
       Cluster.Draft draft,
       Allocation victim,

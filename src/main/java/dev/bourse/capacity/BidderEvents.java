@@ -6,21 +6,21 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * What organizations did to the other bidders of a pool, for operators: nodes that others lost to
- * their bids, and seats and new nodes that they gave up. Outbidding somebody and cancelling costs
- * nothing, so operators must see organizations that do it often.
+ * Counts, for operators, what organizations did to the other bidders of a pool: nodes that others
+ * lost to their bids, and seats and new nodes that they gave up. It costs nothing to outbid another
+ * organization and cancel, so operators must see organizations that do it often.
  */
 public final class BidderEvents {
-  /** How long events are kept and counted. */
+  /** How long events are stored and counted. */
   public static final long KEPT_MILLIS = 30L * 24 * 3_600_000;
 
-  /** Most events of an answer, so that it takes the same time however many there are. */
+  /** Most events of an answer; the limit bounds the time of the query. */
   static final int MOST_EVENTS = 10_000;
 
   /** Most organizations of an answer; the others gave up fewer. */
   public static final int SHOWN = 100;
 
-  /** Rows of one commit: they hold the writer for some 10 ms. */
+  /** Rows of one commit; deleting them occupies the writer for about 10 ms. */
   private static final int ROWS_PER_COMMIT = 500;
 
   private static final String DELETE = "DELETE FROM bidder_event WHERE id = ?";
@@ -44,13 +44,13 @@ public final class BidderEvents {
   public record Summary(long sinceMillis, List<Bidder> bidders) {}
 
   /**
-   * What one event adds to an organization's counts.
+   * The amounts that one event adds to an organization's counts.
    *
    * @param evicted nodes that another organization lost to its bid
    * @param givenUp seats and new nodes that it gave up
    */
   record Count(String orgId, int evicted, int givenUp) {
-    /** Returns what a cluster gave up; empty for nothing. */
+    /** Returns the count of seats and nodes that a cluster gave up; empty if it gave up nothing. */
     static List<Count> listGivenUp(Cluster cluster, int givenUp) {
       return givenUp == 0 ? List.of() : List.of(new Count(cluster.orgId(), 0, givenUp));
     }
@@ -62,7 +62,7 @@ public final class BidderEvents {
     this.database = database;
   }
 
-  /** Returns the insert of what one event adds to an organization's counts. */
+  /** Returns the insert of one event. */
   static Statement insert(String pool, long nowMillis, Count count) {
     return Statement.of(
         "INSERT INTO bidder_event (pool, org_id, ts, evicted, given_up) VALUES (?, ?, ?, ?, ?)",
@@ -106,7 +106,7 @@ public final class BidderEvents {
   }
 
   /**
-   * Deletes some events that are past their time.
+   * Deletes some events that are older than {@link #KEPT_MILLIS}.
    *
    * @param nowMillis confirmed time
    * @return true if more may remain

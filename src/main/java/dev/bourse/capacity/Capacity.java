@@ -20,9 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What clients do to a cluster: declare and swap. Pure functions; each refusal is an {@link
- * ApiException}, checked in the order the contract states, so that the first fault is the one
- * answered and a 429 always means that the same request will do later.
+ * The writes of clients: declarations, swaps and drills. Pure functions. A rejected write throws an
+ * {@link ApiException}. The checks run in the order that the contract states, and the cadence is
+ * checked last, so a 429 always means that the same request is accepted later.
  */
 public final class Capacity {
   private Capacity() {}
@@ -30,11 +30,11 @@ public final class Capacity {
   /**
    * A declaration as sent.
    *
-   * @param actor who declares
-   * @param maxGpus GPUs wanted
+   * @param actor the actor that declares
+   * @param maxGpus the number of GPUs wanted
    * @param pricePerGpuHour the ceiling in US dollars; null to keep the standing one
    * @param release addresses to release first on a shrink; empty to keep the standing nominations
-   * @param expectedVersion the version the client read; null for whatever stands
+   * @param expectedVersion the version that the client read; null to skip the compare-and-set
    * @param conditions its minimum, end and budget
    */
   public record Declare(
@@ -48,7 +48,7 @@ public final class Capacity {
     /**
      * Returns the declaration of a body that the contract's schema accepts.
      *
-     * @throws ApiException when a time is none
+     * @throws ApiException if a time cannot be parsed
      */
     public static Declare of(String actor, JsonObject body) {
       Number price = body.getNumber("max_price_per_gpu_hour");
@@ -75,7 +75,7 @@ public final class Capacity {
     }
   }
 
-  /** Declares capacity; a shrink reclaims at once. */
+  /** Declares capacity. A shrink reclaims nodes at once. */
   public static Transition declare(Cluster cluster, Declare order, Terms terms, long nowMillis) {
     Pool pool = terms.pool();
     requireArmed(cluster, terms);
@@ -85,8 +85,8 @@ public final class Capacity {
     if (order.expectedVersion() == null && !order.onlyLowers(standing)) {
       throw ApiException.of(
           ErrorCode.BAD_REQUEST,
-          "expected_version is missing; only a write that does nothing but lower max_gpus and"
-              + " clear min_gpus may leave it out");
+          "expected_version is missing; send the version that you read (you can omit it only if"
+              + " the write just lowers max_gpus or clears min_gpus)");
     }
     if (order.maxGpus() % pool.gpusPerNode() != 0) {
       throw ApiException.badField(
@@ -106,7 +106,7 @@ public final class Capacity {
     Set<Allocation> nominated = nominated(cluster, order.release());
     Declaration samePriced =
         standing != null && standing.ceilingCents() == ceilingCents ? standing : null;
-    // A cluster that declared no GPUs was not waiting.
+    // A cluster that declared no GPUs did not bid, so its place among equal bids starts now.
     boolean hasWaited = samePriced != null && samePriced.maxGpus() > 0;
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiException.of(
@@ -170,8 +170,8 @@ public final class Capacity {
   }
 
   /**
-   * Asks for another machine in the place of the one at this address. Asking again while the swap
-   * is in flight changes nothing and succeeds.
+   * Requests a swap of the node at this address. Repeating the request while the swap is in flight
+   * changes nothing and succeeds.
    */
   public static Transition swap(
       Cluster cluster, String actor, String publicIp, Terms terms, long nowMillis) {
@@ -219,15 +219,15 @@ public final class Capacity {
             "node=" + publicIp + " version=" + draft.version));
   }
 
-  /** Returns a node with a swap in flight, nominated after all others unless it was before. */
+  /** Returns a node with a swap in flight, nominated last unless it was nominated before. */
   static Allocation swapped(Cluster cluster, Allocation node, long nowMillis) {
     int lastRank = cluster.allocations().stream().mapToInt(Allocation::nomination).max().orElse(0);
     return node.swapping(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1);
   }
 
   /**
-   * Starts a drill: the programs on all active nodes are told of a notice that takes no node.
-   * Asking again while one is running changes nothing and succeeds.
+   * Starts a drill: the programs on all active nodes get a notice that reclaims no node. Repeating
+   * the request while a drill is running changes nothing and succeeds.
    */
   public static Transition drill(Cluster cluster, String actor, Terms terms, long nowMillis) {
     requireArmed(cluster, terms);
@@ -260,7 +260,7 @@ public final class Capacity {
             "nodes=" + nodes + " version=" + draft.version));
   }
 
-  /** Refuses with {@code version-mismatch} what was decided on another version. */
+  /** Rejects with {@code version-mismatch} a write that expects another version. */
   static void requireVersion(Cluster cluster, long expected) {
     if (expected != cluster.version()) {
       throw ApiException.of(
@@ -271,7 +271,7 @@ public final class Capacity {
     }
   }
 
-  /** Refuses with {@code conflict} what is for a cluster that is retired. */
+  /** Rejects with {@code conflict} a write of a retired cluster. */
   static void requireLive(Cluster cluster) {
     Long retiredAt = cluster.retiredAtMillis();
     if (retiredAt != null) {
@@ -300,9 +300,9 @@ public final class Capacity {
   }
 
   /**
-   * Returns the ceiling that is sent, or the standing one.
+   * Returns the ceiling of the write, or the standing one.
    *
-   * @param kept the declaration whose price a write may keep; null if the write must name one
+   * @param kept the declaration whose ceiling the write may keep; null if it must send one
    */
   private static BigDecimal requirePrice(
       Cluster cluster, Declare order, @Nullable Declaration kept) {
@@ -312,18 +312,18 @@ public final class Capacity {
     if (kept == null) {
       throw ApiException.of(
           ErrorCode.BAD_REQUEST,
-          "%s is missing; only a write that does not raise max_gpus may leave it out",
+          "%s is missing; send it (you can omit it only if the write does not raise max_gpus)",
           priceField(cluster));
     }
     return price(kept);
   }
 
-  /** An operator's switch stays off for minutes rather than seconds. */
+  /** Operators switch writes off for minutes rather than seconds. */
   private static final long RETRY_DISARMED_MILLIS = 60_000;
 
   /**
-   * @param kept the declaration whose price may stay though the cap was lowered under it since:
-   *     whoever cannot pay less must still be able to release
+   * @param kept the declaration whose ceiling may stay although the cap is lower by now, because an
+   *     organization that cannot lower its ceiling must still be able to release nodes
    */
   private static long ceilingCents(
       BigDecimal price, Terms terms, Cluster cluster, @Nullable Declaration kept) {
@@ -348,7 +348,7 @@ public final class Capacity {
     return Price.toCents(price);
   }
 
-  /** What the cluster's surface calls the price of a declaration. */
+  /** Returns the name of the ceiling's field on the cluster's surface. */
   static String priceField(Cluster cluster) {
     return switch (cluster.kind()) {
       case VM -> "max_price_per_gpu_hour";
@@ -372,7 +372,7 @@ public final class Capacity {
   }
 
   private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
-    // A clock set back must not make anybody wait longer than the cadence.
+    // A clock that is set back must not make a client wait longer than the cadence.
     long overMillis =
         Math.max(terms.cadence().lastOverMillis(), nowMillis - cluster.writes().lastAtMillis());
     long waitMillis = terms.cadence().millis() - overMillis;
@@ -415,7 +415,7 @@ public final class Capacity {
         cluster.name());
   }
 
-  /** The parts of every accepted client write. */
+  /** Returns a draft with the next version and the time of the write. */
   private static Cluster.Draft accept(Cluster cluster, long nowMillis) {
     Cluster.Draft draft = cluster.draft();
     draft.version = cluster.version() + 1;
@@ -423,7 +423,7 @@ public final class Capacity {
     return draft;
   }
 
-  /** Ranks the named ones from 1; a nomination tied to a swap in flight stays, after them. */
+  /** Ranks the named nodes from 1. Nominations of swaps in flight stay and rank after them. */
   private static void replaceNominations(Cluster.Draft draft, Set<Allocation> nominated) {
     int rank = 0;
     Set<String> named = new HashSet<>();
@@ -443,7 +443,7 @@ public final class Capacity {
     return held.subList(0, Math.max(0, held.size() - slots));
   }
 
-  /** What the last published prices say of a declaration until the market's next look at it. */
+  /** Returns the verdict by the last published prices, which stands until the next tick. */
   private static Verdict verdict(Cluster cluster, Terms terms) {
     Boolean unavailable = cluster.verdict().capacityUnavailable();
     if (cluster.pending(terms.pool().gpusPerNode()) == 0) {

@@ -6,12 +6,12 @@ import java.time.Duration;
 /**
  * Settings of the capacity feature.
  *
- * @param cadenceMillis {@code capacity.write-cadence}: how far apart accepted writes of one cluster
- *     must be; 0 switches the cadence off
+ * @param cadenceMillis {@code capacity.write-cadence}: the least time between two accepted writes
+ *     of a cluster; 0 switches the cadence off
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
- * @param tickMillis {@code market.tick}, the time between two ticks
- * @param maxClusters {@code capacity.max-clusters}: how many clusters members may bring their
- *     organization to where no operator has said otherwise
+ * @param tickMillis {@code market.tick}: the time between two ticks
+ * @param maxClusters {@code capacity.max-clusters}: the quota of an organization's clusters unless
+ *     an operator sets another for it
  * @param spendLimitEnforced {@code billing.spend-limit-enforced}
  * @param billingHoldEnforced {@code billing.hold-enforced}
  */
@@ -26,12 +26,12 @@ public record CapacityConfig(
   public static final long LONGEST_TICK_MILLIS = 3_600_000;
 
   /**
-   * Some for every team and purpose of one organization. Each is a bid at every tick of its pool,
-   * so what nobody looks after is better not made by the hundred.
+   * Enough for the teams and purposes of one organization. Each cluster is a bid at every tick of
+   * its pool, so clusters that nobody uses have a cost.
    */
   private static final int DEFAULT_MAX_CLUSTERS = 20;
 
-  /** More than any pool has machines to give them; a larger number is a slip. */
+  /** More clusters than any pool has machines; a larger setting is a mistake. */
   private static final int MOST_CLUSTERS = 10_000;
 
   public static CapacityConfig from(Settings settings) {

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** The VM surface: capacity and swaps of an organization's clusters. */
+/** The VM surface: declarations, swaps and drills of an organization's clusters. */
 public final class CapacityService {
   private final Clusters clusters;
   private final ClusterAccess access;
@@ -32,9 +32,9 @@ public final class CapacityService {
   private final PreviewService previewing;
 
   /**
-   * @param hasSshKeys whether an organization has any ssh key registered
-   * @param market tells what the next tick would bring
-   * @param nanoTime a clock that nobody sets
+   * @param hasSshKeys true if an organization has registered an SSH key
+   * @param market the source of previews of the next tick
+   * @param nanoTime a monotonic clock, in nanoseconds
    */
   public CapacityService(
       Clusters clusters,
@@ -56,13 +56,13 @@ public final class CapacityService {
     this.previewing = new PreviewService(clusters, this::terms, market, clock);
   }
 
-  /** The latest snapshot; an audited read. */
+  /** Returns the latest snapshot. The audit trail records the read. */
   public ClusterView readCapacity(Principal caller, Optional<String> cluster) {
     return read(caller, cluster, "");
   }
 
   /**
-   * @param detail what the read is for, as the trail records it
+   * @param detail the purpose of the read, as the audit trail records it
    */
   private ClusterView read(Principal caller, Optional<String> cluster, String detail) {
     ClusterView view = access.resolve(caller, cluster);
@@ -78,10 +78,11 @@ public final class CapacityService {
   }
 
   /**
-   * What a declaration would do at the next tick, or why it would be refused; an audited read of
-   * the capacity state. Writes nothing and leaves the write cadence alone.
+   * Returns what a declaration would do at the next tick, or why it would be rejected. It writes
+   * nothing to the cluster and does not count for the write cadence. The audit trail records it as
+   * a read.
    *
-   * @param cluster the cluster it names, if any
+   * @param cluster the cluster that the call names; empty for the caller's only one
    */
   public Future<Preview> preview(
       Principal caller, Optional<String> cluster, Capacity.Declare order) {
@@ -92,17 +93,17 @@ public final class CapacityService {
         .compose(leashes -> previewing.preview(standing, order, leashes.apply(standing)));
   }
 
-  /** How far the caller's declarations may go, on this surface and on every other. */
+  /** Returns the limits of the caller's declarations, which apply to all surfaces. */
   public Future<TokenLimits> readLimits(Principal caller) {
     return owners.leashes().readLimits(caller);
   }
 
   /**
-   * Declares capacity in one commit with statements that must hold; answers the state after it.
+   * Declares capacity in one commit with guarded statements; returns the state after it.
    *
-   * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
+   * <p>Fails as {@link dev.bourse.store.Database#commit} does if a guard does not hold.
    *
-   * @param cluster the cluster it names, if any
+   * @param cluster the cluster that the call names; empty for the caller's only one
    */
   public Future<ClusterView> declareCapacity(
       Principal caller, Optional<String> cluster, Capacity.Declare order, List<Statement> fences) {
@@ -121,15 +122,15 @@ public final class CapacityService {
   }
 
   /**
-   * What a list of nodes to release first comes to.
+   * The effect of a list of nodes to release first.
    *
-   * @param cluster the cluster it is for
-   * @param version the cluster's version now
-   * @param release the entries that match a held node, each once; empty when none were named
-   * @param nominations the nominations that would stand
-   * @param replaced the standing ones that it would replace
+   * @param cluster the cluster's name
+   * @param version the cluster's version
+   * @param release the entries that match a held node, each once; empty without a list
+   * @param nominations the nominations after the declaration
+   * @param replaced the standing nominations that the list replaces
    * @param unknown entries that match no held node
-   * @param refusal what a declaration with unknown entries is refused with
+   * @param refusal the error of a declaration with unknown entries; empty without any
    */
   public record Nominated(
       String cluster,
@@ -140,7 +141,7 @@ public final class CapacityService {
       List<String> unknown,
       Optional<ApiException> refusal) {}
 
-  /** Looks up the nodes that a declaration would name; entries that match none are told apart. */
+  /** Matches a list of nodes to release first with the nodes that the cluster holds. */
   public Nominated nominate(
       Principal caller, Optional<String> named, Optional<List<String>> release) {
     ClusterView view = access.resolve(caller, named);
@@ -169,23 +170,23 @@ public final class CapacityService {
   /**
    * A swap in flight.
    *
-   * @param requestedAtMillis since when
-   * @param lapsesAtMillis until when it waits for a replacement
+   * @param requestedAtMillis when it was requested
+   * @param lapsesAtMillis when it lapses unless a replacement is granted
    * @param version the cluster's version
    */
   public record Swap(
       String cluster, String node, long requestedAtMillis, long lapsesAtMillis, long version) {}
 
-  /** Asks for another machine in the place of this one; asking again is harmless. */
+  /** Requests a swap of a node. Repeating the request changes nothing. */
   public Future<Swap> swapNode(Principal caller, Optional<String> named, String node) {
     return swapNode(
         access.resolve(caller, named).cluster().name(), caller, node, cluster -> {}, List.of());
   }
 
   /**
-   * The same of a cluster at this version, in one commit with statements that must hold.
+   * Requests a swap of a node in one commit with guarded statements.
    *
-   * <p>Fails with {@code version-mismatch} when it is at another by now.
+   * <p>Fails with {@code version-mismatch} if the cluster is at another version.
    */
   public Future<Swap> swapNode(
       Principal caller, String named, String node, long version, List<Statement> fences) {
@@ -198,8 +199,8 @@ public final class CapacityService {
   }
 
   /**
-   * The cluster whose node a swap would be of, if it would be accepted but for the cadence; an
-   * audited read of its capacity state. Writes nothing; refused as the swap would be.
+   * Checks a swap without requesting it and returns the cluster. It fails as the swap would, except
+   * that the write cadence is not checked. The audit trail records it as a read.
    */
   public ClusterView previewSwap(Principal caller, Optional<String> named, String node) {
     ClusterView view = read(caller, named, "swap preview");
@@ -234,14 +235,14 @@ public final class CapacityService {
   }
 
   /**
-   * A drill that is running.
+   * A running drill.
    *
-   * @param nodes the public IPs of the nodes whose programs are told
+   * @param nodes the public IPs of the nodes whose programs get the notice
    * @param version the cluster's version
    */
   public record Drilled(String cluster, Drill drill, List<String> nodes, long version) {}
 
-  /** Starts a drill on all active nodes of a cluster; asking again is harmless. */
+  /** Starts a drill on all active nodes of a cluster. Repeating the request changes nothing. */
   public Future<Drilled> drillNodes(Principal caller, Optional<String> named) {
     String name = access.resolve(caller, named).cluster().name();
     return owners
@@ -265,7 +266,7 @@ public final class CapacityService {
             });
   }
 
-  /** What a write of a cluster is judged by as of now; commands ask when they run. */
+  /** Returns the current terms of writes of a cluster. Commands call it when they run. */
   public Terms terms(Cluster cluster) {
     Pool pool = clusters.poolOf(cluster);
     Optional<Quote> quote = clusters.findQuote(pool.name());

@@ -19,12 +19,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** Clusters and allocations in the store: what is read, and what a transition changes. */
+/** Reads clusters with their allocations from the store, and commits transitions. */
 public final class CapacityStore {
-  /** What other processes are told when a cluster moves; the key is its name. */
+  /** The kind of change that other processes get when a cluster changes; the key is its name. */
   public static final String CHANGED = "cluster";
 
-  /** Somebody else changed the cluster first. */
+  /** Thrown when another process changed the cluster first. */
   static final class RevisionPassedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -48,18 +48,20 @@ public final class CapacityStore {
     this.random = random;
   }
 
-  /** What callers' declarations are held to. */
+  /** Returns the limits of callers' declarations. */
   Leashes leashes(Clusters clusters) {
     return new Leashes(clusters, database);
   }
 
-  /** Whether other processes may change what this one knows. */
+  /** True if other processes use the same store. */
   boolean isShared() {
     return database.isShared();
   }
 
   /**
-   * So many clusters that are not settled, with their live allocations, by name, after this one.
+   * Lists clusters that are not settled, with their live allocations, by name.
+   *
+   * @param after the name after which the list starts
    */
   Future<List<Cluster>> listClustersAfter(String after, int limit) {
     return load(
@@ -70,10 +72,10 @@ public final class CapacityStore {
         List.of(after, limit));
   }
 
-  /** A cluster's name, and which of its states is stored. */
+  /** A cluster's name and the revision of its stored state. */
   record Revision(String name, long revision) {}
 
-  /** The revisions of so many clusters that are not settled, by name, after this one. */
+  /** Lists revisions of clusters that are not settled, by name, after this name. */
   Future<List<Revision>> listRevisions(String after, int limit) {
     return database.read(
         "SELECT name, revision FROM cluster WHERE name > ? AND NOT %s ORDER BY name LIMIT ?"
@@ -82,13 +84,13 @@ public final class CapacityStore {
         row -> new Revision(row.text("name"), row.integer("revision")));
   }
 
-  /** Those of these clusters that are there, as they are stored now. */
+  /** Reads these clusters; clusters that are not stored are left out. */
   Future<List<Cluster>> listClusters(List<String> names) {
     List<String> all = InList.of(names);
     return load(ClusterRows.select(" WHERE c.name IN " + InList.marks(all)), all);
   }
 
-  /** One cluster as it is stored now. */
+  /** Reads one cluster. */
   Future<Optional<Cluster>> findCluster(String name) {
     return load(ClusterRows.select(" WHERE c.name = ?"), List.of(name))
         .map(list -> list.stream().findFirst());
@@ -101,9 +103,9 @@ public final class CapacityStore {
   }
 
   /**
-   * Commits a transition and its caller's fences in one piece.
+   * Commits a transition and its caller's fences in one transaction.
    *
-   * @param more what other processes are told besides
+   * @param more further changes to send to other processes
    */
   Future<Cluster> commit(
       Transition transition, List<Statement> fences, List<Change> more, long nowMillis) {
@@ -139,14 +141,12 @@ public final class CapacityStore {
     return database.commit(statements, changes).map(next);
   }
 
-  /** The state as it is stored after the one of this revision. */
+  /** Returns the state with the revision that follows {@code before}. */
   private Cluster revised(Cluster next, long before) {
     return database.isShared() ? next.withRevision(Revisions.after(before, random)) : next;
   }
 
-  /**
-   * A declaration is told of at its own moment, which is no earlier than that of the one before.
-   */
+  /** Returns the time of an entry; that of a declaration is never before the previous one's. */
   private static long at(Activity entry, Transition transition, long nowMillis) {
     Declaration declared = transition.next().declared();
     return entry.event() instanceof ClusterEvent.Declared && declared != null
@@ -154,7 +154,7 @@ public final class CapacityStore {
         : nowMillis;
   }
 
-  /** A new cluster with what it holds from the start. */
+  /** Returns the inserts of a new cluster and of the allocations that it starts with. */
   public static List<Statement> insert(Cluster cluster, long nowMillis) {
     List<Statement> statements = new ArrayList<>();
     statements.add(ClusterRows.insert(cluster, nowMillis));
@@ -163,8 +163,8 @@ public final class CapacityStore {
   }
 
   /**
-   * Whether an organization may be given a cluster: false when it is retired, empty when there is
-   * none of that id.
+   * Returns true if the organization is not retired, false if it is, and empty if it does not
+   * exist.
    */
   Future<Optional<Boolean>> findOrgLive(String orgId) {
     return database.readFirst(
@@ -173,7 +173,7 @@ public final class CapacityStore {
         row -> row.integerOrNull("retired_at") == null);
   }
 
-  /** The names of an organization's clusters that are not settled, by whatever process made. */
+  /** Lists the names of an organization's clusters that are not settled. */
   Future<List<String>> listUnsettled(String orgId) {
     return database.read(
         "SELECT name FROM cluster WHERE org_id = ? AND NOT " + ClusterRows.SETTLED,
@@ -181,10 +181,10 @@ public final class CapacityStore {
         row -> row.text("name"));
   }
 
-  /** The criteria of a list of clusters; an empty one admits all. */
+  /** The criteria of a list of clusters; an empty criterion matches all. */
   record Filter(Optional<String> orgId, Optional<String> pool, Optional<Boolean> retired) {}
 
-  /** So many names of clusters, the settled ones too, after this one. */
+  /** Lists names of clusters, settled ones included, after this name. */
   Future<List<String>> listNames(Filter filter, String after, int limit) {
     StringBuilder sql = new StringBuilder("SELECT name FROM cluster WHERE name > ?");
     List<Object> values = new ArrayList<>(List.of(after));
@@ -212,7 +212,9 @@ public final class CapacityStore {
   }
 
   /**
-   * When an organization's cluster was made that is this many from the newest, which is the first.
+   * Returns when the organization's n-th newest cluster was created; empty if it has fewer.
+   *
+   * @param fromNewest n, from 1 for the newest
    */
   Future<Optional<Long>> findCreated(String orgId, int fromNewest) {
     return database.readFirst(
@@ -224,7 +226,7 @@ public final class CapacityStore {
         row -> row.integer("created_at"));
   }
 
-  /** When these clusters were made, by name. */
+  /** Returns when these clusters were created, by name. */
   Future<Map<String, Long>> listCreated(List<String> names) {
     Map<String, Long> created = new HashMap<>();
     if (names.isEmpty()) {
@@ -240,15 +242,15 @@ public final class CapacityStore {
   }
 
   /**
-   * Stores a new cluster and the row that records it. Refused with {@code conflict} when the name
-   * is taken or the organization is retired; fails as the fences do.
+   * Stores a new cluster and its audit row. Fails with {@code conflict} if the name is taken or the
+   * organization is retired, and with the error of a fence that does not hold.
    *
-   * @param made the cluster as it begins, and what its activity tells of that
+   * @param made the transition to the cluster's first state
    */
   Future<Void> create(Transition made, List<Statement> fences, AuditRow audit) {
     Cluster cluster = revised(made.next(), 0);
     List<Statement> statements = new ArrayList<>();
-    // An organization that is being retired must not get a new cluster meanwhile.
+    // Locks the organization's row, so that it cannot be retired at the same time.
     statements.add(
         Statement.guarded(
             () ->
@@ -266,7 +268,7 @@ public final class CapacityStore {
     return database.commit(statements, List.of(changed(cluster)));
   }
 
-  /** What other processes are told of a cluster that is stored so from now on. */
+  /** Returns the change that other processes get for a stored cluster. */
   private Change changed(Cluster next) {
     return database.isShared()
         ? new Change(CHANGED, next.name(), next.revision(), ClusterRows.line(next))

@@ -7,8 +7,8 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Deletes change points of ceilings that lie ahead. The ceiling in force of such a cluster
- * continues from the present; its owner has corrected the cluster before.
+ * Deletes change points of ceilings whose time is in the future. The ceiling in force of such a
+ * cluster gets a change point at the present. The cluster's owner has corrected the cluster before.
  */
 public final class CeilingCorrection implements Correction {
   private final Database database;

@@ -11,19 +11,19 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one cluster at one moment. Immutable: {@link #draft} makes the next one.
+ * The state of one cluster at one moment. Immutable: {@link #draft} starts the next state.
  *
- * @param identity what it is called, whose it is and where it buys
- * @param controls what its operators and its organization set beside the declaration
- * @param writes its counters, and when it was last written
- * @param declared what it asks for, null until the first declaration
- * @param allocations held nodes and those being reclaimed, by slot
+ * @param identity its name, owner, pool and kind
+ * @param controls the settings of its operators and its organization beside the declaration
+ * @param writes its version and revision, and the time of its last write
+ * @param declared its declaration; null before the first
+ * @param allocations the nodes that it holds and those being reclaimed, by slot
  * @param verdict why declared slots stay open
- * @param hold the billing hold in force, or null
- * @param alerts what it wants to be told of, and has been told
- * @param setbacks grants that came to nothing
+ * @param hold the billing hold in force; null without one
+ * @param alerts its alerts
+ * @param setbacks its unwound grants
  * @param standing its rank and its ceiling as of the last tick
- * @param drill its last drill, null when it never had one
+ * @param drill its last drill; null without one
  */
 public record Cluster(
     Identity identity,
@@ -56,39 +56,39 @@ public record Cluster(
     }
   }
 
-  /** The surfaces. */
+  /** The surface that a cluster belongs to. */
   public enum Kind {
     VM,
     K8S
   }
 
-  /** Who decides how much a cluster holds. */
+  /** The authority over the number of nodes that a cluster holds. */
   public enum Posture {
-    /** Its declaration and the market. */
+    /** Its declaration and the market decide. */
     MARKET,
-    /** An operator; the declaration can only shrink. */
+    /** An operator decides; the declaration can only shrink. */
     STATIC
   }
 
   /**
    * The part of a cluster that never changes.
    *
-   * @param name unique among all clusters
-   * @param orgId its owner
-   * @param pool the market it buys in
-   * @param kind which surface it belongs to
+   * @param name its name, unique among all clusters
+   * @param orgId the organization that owns it
+   * @param pool the pool that it buys in
+   * @param kind its surface
    */
   public record Identity(String name, String orgId, String pool, Kind kind) {}
 
   /**
-   * What operators and the organization set for a cluster beside its declaration.
+   * The settings of operators and the organization beside the declaration.
    *
-   * @param posture who decides how much it holds
-   * @param writesArmed whether its declaration can be written
-   * @param maintenance whether an operator is working on it; swaps are refused meanwhile
-   * @param overrides what an operator set for it beside its pool's terms
-   * @param description what its organization says of it, or null
-   * @param retiredAtMillis since when it is retired, null while it is not
+   * @param posture the authority over the number of its nodes
+   * @param writesArmed true if its declaration can be written
+   * @param maintenance true while an operator works on it; swaps are rejected meanwhile
+   * @param overrides an operator's exceptions from the pool's terms
+   * @param description its organization's description; null without one
+   * @param retiredAtMillis when it was retired; null if it is not
    */
   public record Controls(
       Posture posture,
@@ -101,26 +101,26 @@ public record Cluster(
   /**
    * The counters of a cluster's writes.
    *
-   * @param version the clients' counter: one more for each accepted client write, and when a
-   *     declaration lapses
-   * @param revision which state this is, as the store knows it: higher after each change of any
-   *     kind, see {@link Revisions}
-   * @param lastAtMillis when the last client write was accepted; 0 when none was
+   * @param version the clients' counter for compare-and-set: it advances by one with each accepted
+   *     client write and when a declaration lapses
+   * @param revision the store's counter for compare-and-set: it rises with each change of any kind,
+   *     see {@link Revisions}
+   * @param lastAtMillis when the last client write was accepted; 0 before the first
    */
   public record Writes(long version, long revision, long lastAtMillis) {}
 
   /**
-   * Grants that came to nothing.
+   * The unwound grants of a cluster.
    *
-   * @param provisionFailures grants unwound in a row
-   * @param gangUnwoundAtMillis when the market last gave the rest of the cluster's minimum up, null
-   *     when it never did since it was declared
+   * @param provisionFailures the number of grants unwound in a row
+   * @param gangUnwoundAtMillis when the market last unwound an incomplete minimum; null if it did
+   *     not since the last declaration
    */
   public record Setbacks(int provisionFailures, @Nullable Long gangUnwoundAtMillis) {
     static final Setbacks NONE = new Setbacks(0, null);
   }
 
-  /** A cluster nobody has declared anything for. */
+  /** Returns a new cluster without a declaration. */
   public static Cluster created(
       String name, String orgId, String pool, Kind kind, Posture posture) {
     return new Cluster(
@@ -137,7 +137,7 @@ public record Cluster(
         null);
   }
 
-  /** The same with a first declaration and these nodes, though no client has written yet. */
+  /** Returns a copy with a first declaration and these nodes, still at version 0. */
   public Cluster startingWith(Declaration first, List<Allocation> held) {
     Draft draft = draft();
     draft.revision = revision();
@@ -146,7 +146,7 @@ public record Cluster(
     return draft.build();
   }
 
-  /** A cluster there is not, so that a bid can be tried out before there is one. */
+  /** Returns a cluster that is not stored, to preview a bid before a cluster exists. */
   public static Cluster bidding(
       String orgId, String pool, Declaration declared, Optional<Hold> hold) {
     Draft draft = created("", orgId, pool, Kind.VM, Posture.MARKET).draft();
@@ -203,14 +203,14 @@ public record Cluster(
     return writes.revision;
   }
 
-  /** Whether nothing can be declared for it any more. */
+  /** True if nothing can be declared for it any more. */
   public boolean isRetired() {
     return controls.retiredAtMillis != null;
   }
 
   /**
-   * Whether nothing happens to it any more: it is retired, holds no node, and neither the market
-   * nor billing has anything left to do. {@link ClusterRows#SETTLED} says the same of a row.
+   * True if nothing can happen to it any more: it is retired, holds no node, and neither the market
+   * nor billing has work left for it. {@link ClusterRows#SETTLED} is the same condition in SQL.
    */
   boolean isSettled() {
     return isRetired()
@@ -221,12 +221,12 @@ public record Cluster(
         && (declared == null || declared.untilMillis() == null);
   }
 
-  /** Whole nodes declared. */
+  /** Returns the declared capacity in whole nodes. */
   public int declaredSlots(int gpusPerNode) {
     return declared == null ? 0 : declared.maxGpus() / gpusPerNode;
   }
 
-  /** Fewer nodes than this are worth nothing to it: at least 1, which is no minimum. */
+  /** Returns its minimum, all or nothing, in nodes; 1 without a minimum. */
   public int minimumSlots(int gpusPerNode) {
     Integer minGpus = Declaration.conditionsOf(declared).minGpus();
     return minGpus == null || declaredSlots(gpusPerNode) == 0
@@ -234,17 +234,17 @@ public record Cluster(
         : Math.max(1, -Math.floorDiv(-minGpus, gpusPerNode));
   }
 
-  /** Declared ceiling in cents per GPU-hour; 0 before the first declaration. */
+  /** Returns the declared ceiling in cents per GPU-hour; 0 before the first declaration. */
   public long ceilingCents() {
     return declared == null ? 0 : declared.ceilingCents();
   }
 
-  /** Allocations that fill declared slots, in the order in which a shrink would take them. */
+  /** Returns the allocations that fill declared slots, in the order of release by a shrink. */
   public List<Allocation> releaseOrder() {
     return releaseOrder(RELEASE_ORDER);
   }
 
-  /** The same by another order, and as a shrink would take them where that has them equal. */
+  /** Returns them by another order first; a shrink's order breaks ties. */
   public List<Allocation> releaseOrderAfter(Comparator<Allocation> first) {
     return releaseOrder(first.thenComparing(RELEASE_ORDER));
   }
@@ -273,7 +273,7 @@ public record Cluster(
     return seats + (int) released.stream().filter(a -> a.isFresh(nowMillis)).count();
   }
 
-  /** Slots that an open allocation fills. */
+  /** Returns the number of slots that open allocations fill. */
   public int filledSlots() {
     int filled = 0;
     for (Allocation allocation : allocations) {
@@ -284,57 +284,57 @@ public record Cluster(
     return filled;
   }
 
-  /** Declared slots without an open allocation. */
+  /** Returns the number of declared slots without an open allocation. */
   public int pending(int gpusPerNode) {
     return Math.max(0, declaredSlots(gpusPerNode) - filledSlots());
   }
 
-  /** The allocation with this id, held or being reclaimed. */
+  /** Finds an allocation, held or being reclaimed, by its id. */
   public Optional<Allocation> find(String allocationId) {
     return allocations.stream().filter(a -> a.allocationId().equals(allocationId)).findFirst();
   }
 
-  /** The open allocation at this address. */
+  /** Finds an open allocation by its address. */
   public Optional<Allocation> findHeld(String publicIp) {
     return allocations.stream()
         .filter(a -> a.isOpen() && publicIp.equals(a.publicIp()))
         .findFirst();
   }
 
-  /** The replacement on its way for a swap of this allocation. */
+  /** Finds the open replacement for a swap of this allocation. */
   Optional<Allocation> findReplacement(String allocationId) {
     return allocations.stream()
         .filter(a -> a.isOpen() && allocationId.equals(a.replaces()))
         .findFirst();
   }
 
-  /** Whether a billing hold keeps new capacity away. */
+  /** True if a billing hold pauses new capacity. */
   boolean isPaused() {
     return hold != null && hold.stage() != Hold.Stage.GRACE;
   }
 
-  /** The same with these allocations. */
+  /** Returns a copy with these allocations. */
   Cluster holding(List<Allocation> held) {
     return copy(writes, held, setbacks);
   }
 
-  /** The same with these allocations, and the rest of its minimum given up then. */
+  /** Returns a copy with these allocations whose incomplete minimum was unwound at that time. */
   Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
     return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
   }
 
-  /** The same state by another revision. */
+  /** Returns a copy with another revision. */
   Cluster withRevision(long stored) {
     return copy(new Writes(writes.version, stored, writes.lastAtMillis), allocations, setbacks);
   }
 
-  /** Keeps the list of allocations without a copy of it, as a draft cannot. */
+  /** Shares the list of allocations; a draft would copy it. */
   private Cluster copy(Writes counted, List<Allocation> held, Setbacks met) {
     return new Cluster(
         identity, controls, counted, declared, held, verdict, hold, alerts, met, standing, drill);
   }
 
-  /** Writes what the cluster's own parts show in the capacity state. */
+  /** Writes the parts of the capacity state that come from the cluster itself. */
   void tell(JsonBytes json) {
     if (declared == null) {
       json.put("declared", null);
@@ -348,11 +348,11 @@ public record Cluster(
     return new Draft(this);
   }
 
-  /** A cluster being changed; what is not set stays. */
+  /** The fields of a cluster that a command may set. */
   static final class Draft {
     private final Cluster base;
 
-    // Made when first needed, so that thousands of grants or reclaims cost one pass each.
+    // Indexes, built at first use, so that thousands of grants or reclaims need one pass.
     private @Nullable Map<String, Integer> places;
     private @Nullable BitSet takenSlots;
     Posture posture;
@@ -405,7 +405,7 @@ public record Cluster(
       }
     }
 
-    /** The allocation of this id. */
+    /** Finds an allocation by its id. */
     Optional<Allocation> find(String allocationId) {
       return Optional.ofNullable(places().get(allocationId)).map(allocations::get);
     }
@@ -416,14 +416,14 @@ public record Cluster(
       allocations.add(added);
     }
 
-    /** Removes an allocation; whether it was there. */
+    /** Removes an allocation; returns false if it was not there. */
     boolean remove(Allocation gone) {
       places = null;
       takenSlots = null;
       return allocations.remove(gone);
     }
 
-    /** A slot that no open allocation fills; the next call gives the next. */
+    /** Returns the lowest slot that is free, and marks it as taken. */
     int takeLowestFreeSlot() {
       BitSet taken = takenSlots;
       if (taken == null) {
@@ -452,7 +452,7 @@ public record Cluster(
       return known;
     }
 
-    /** The changed cluster, one revision on. */
+    /** Returns the changed cluster with the next revision. */
     Cluster build() {
       return new Cluster(
           base.identity,

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Which cluster of one surface a caller means, and whether it may. */
+/** Finds the cluster that a call is about and checks that the caller may use it. */
 public final class ClusterAccess {
   private final Clusters clusters;
   private final Cluster.Kind kind;
   private final String noun;
 
   /**
-   * @param kind the surface; clusters of another do not exist here
+   * @param kind the surface; clusters of other surfaces are not found
    */
   public ClusterAccess(Clusters clusters, Cluster.Kind kind) {
     this.clusters = clusters;
@@ -29,7 +29,7 @@ public final class ClusterAccess {
     };
   }
 
-  /** Of a cluster that the caller may know, and asks for on the wrong surface. */
+  /** Returns the error for a cluster of the caller that belongs to another surface. */
   private ApiException elsewhere(Cluster cluster) {
     return ApiException.of(
         ErrorCode.NOT_FOUND,
@@ -42,11 +42,12 @@ public final class ClusterAccess {
   }
 
   /**
-   * The one cluster a call is about.
+   * Returns the cluster that a call is about: the named one, that of the token's binding, or the
+   * organization's only one.
    *
-   * @throws ApiException {@code not-found} for one that is unknown or another organization's (the
-   *     two look alike), {@code forbidden} for one the token's binding excludes, {@code
-   *     ambiguous-cluster} when none is named and there are several
+   * @throws ApiException {@code not-found} if the cluster is unknown or of another organization
+   *     (the two look alike), {@code forbidden} if the token is bound to another cluster, {@code
+   *     ambiguous-cluster} if the call names none and the organization has several
    */
   public ClusterView resolve(Principal caller, Optional<String> named) {
     if (named.isPresent()) {
@@ -73,7 +74,7 @@ public final class ClusterAccess {
         all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
   }
 
-  /** All clusters that a caller may act on and that are not settled. */
+  /** Returns the clusters that the caller may use and that are not settled. */
   public List<ClusterView> listUnsettled(Principal caller) {
     return caller.cluster() != null
         ? List.of(resolve(caller, Optional.empty()))

@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do to clusters of any organization and surface. */
+/** The operators' actions on clusters of any organization and surface. */
 public final class ClusterAdminService {
-  /** How often a making is begun anew because the organization's hold moved; it moves by days. */
+  /** Attempts to create a cluster while the organization's hold changes; it changes in days. */
   private static final int TRIES = 5;
 
   private final CapacityStore store;
@@ -30,7 +30,7 @@ public final class ClusterAdminService {
   private final Clock clock;
 
   /**
-   * @param holds what organizations are held for, which their new clusters are under from the start
+   * @param holds the billing holds of organizations, which apply to their new clusters
    */
   public ClusterAdminService(Clusters clusters, ClusterOwners owners, Holds holds, Clock clock) {
     this.store = owners.store();
@@ -40,24 +40,23 @@ public final class ClusterAdminService {
     this.clock = clock;
   }
 
-  /** One page of the clusters, by name; of an organization's or a pool's when one is named. */
+  /** Lists one page of clusters by name, optionally of one organization or pool. */
   public Future<Page<ClusterView>> listClusters(
       Optional<String> org, Optional<String> pool, String after, int limit) {
     return owners.list(new CapacityStore.Filter(org, pool, Optional.empty()), after, limit);
   }
 
-  /** The latest snapshot of one cluster. Refused with {@code not-found}. */
+  /** Returns the latest snapshot of a cluster. Fails with {@code not-found}. */
   public ClusterView readCluster(String name) {
     return clusters.find(name).orElseThrow(() -> ApiException.notFound("cluster", name));
   }
 
   /**
-   * Makes a cluster that nobody has declared anything for, under the hold its organization is under
-   * at that moment. It can be declared for as soon as this succeeds, on other processes once they
-   * have heard of it.
+   * Creates a cluster without a declaration, under the current billing hold of its organization.
+   * This process accepts declarations for it at once, other processes after they have read it.
    *
-   * <p>Refused with {@code bad-request} for an organization or a pool that does not exist, with
-   * {@code conflict} when the name is taken or the organization is retired.
+   * <p>Fails with {@code bad-request} if the organization or the pool does not exist, with {@code
+   * conflict} if the name is taken or the organization is retired.
    *
    * @param actor the operator
    */
@@ -68,7 +67,7 @@ public final class ClusterAdminService {
     AuditRow audit =
         new AuditRow(
             clock.millis(),
-            // Not by the subject: a cluster may be named like its organization.
+            // The platform owns the row: the cluster's name may equal its organization's id.
             Trails.PLATFORM,
             actor,
             "cluster_create",
@@ -91,8 +90,8 @@ public final class ClusterAdminService {
   }
 
   /**
-   * Makes a cluster in one commit with statements that must hold, which come after a look that
-   * keeps others from changing its organization.
+   * Creates a cluster in one commit with guarded statements. They run after the organization's row
+   * is locked.
    */
   Future<ClusterView> make(Cluster cluster, List<Statement> demands, AuditRow audit) {
     return make(cluster, demands, audit, TRIES)
@@ -104,7 +103,7 @@ public final class ClusterAdminService {
         .map(adopted -> readCluster(cluster.name()));
   }
 
-  /** In one commit with a look at the hold, so that no market sees the cluster without it. */
+  /** Checks the hold in the same commit, so that no market sees the cluster without it. */
   private Future<Void> make(
       Cluster cluster, List<Statement> demands, AuditRow audit, int triesLeft) {
     return holds
@@ -132,21 +131,20 @@ public final class ClusterAdminService {
   }
 
   /**
-   * A price cap to set.
+   * A price cap.
    *
-   * @param cents the highest ceiling accepted, in cents per GPU-hour; null for the pool's
+   * @param cents the highest ceiling accepted, in cents per GPU-hour; null for the pool's cap
    */
   public record Cap(@Nullable Long cents) {}
 
   /**
-   * What an operator changes of a cluster; what is empty stays.
+   * An operator's change of a cluster; an empty field stays as it is.
    *
-   * @param posture who decides how much it holds
-   * @param writesArmed whether its declaration can be written
-   * @param maintenance whether an operator is working on it
-   * @param cap the highest ceiling its writes may name
-   * @param env environment variables of its own in the place of those set before; an empty value
-   *     takes the pool's away
+   * @param posture the authority over the number of its nodes
+   * @param writesArmed true if its declaration can be written
+   * @param maintenance true while an operator works on it
+   * @param cap its price cap
+   * @param env all environment variables of its own; an empty value removes the pool's variable
    */
   public record Settings(
       Optional<Cluster.Posture> posture,
@@ -160,7 +158,7 @@ public final class ClusterAdminService {
       return env.map(changed::with).orElse(changed);
     }
 
-    /** As recorded; of variables only the names, for their values may be long. */
+    /** Returns the detail of the audit row; it names variables only, because values may be long. */
     private String detail() {
       List<String> fields = new ArrayList<>();
       posture.ifPresent(p -> fields.add("posture=" + lower(p)));
@@ -177,9 +175,9 @@ public final class ClusterAdminService {
   }
 
   /**
-   * Changes a cluster; the declaration and what it holds stay as they are. Refused with {@code
-   * not-found}, with {@code conflict} when it is retired, and with {@code bad-request} for a cap
-   * under the pool's reserve price, with which nothing could ever be bought.
+   * Changes a cluster's settings; its declaration and its nodes stay. Fails with {@code not-found},
+   * with {@code conflict} if it is retired, and with {@code bad-request} if the cap is under the
+   * pool's reserve price, because such a cluster could never buy anything.
    *
    * @param actor the operator
    */
@@ -196,8 +194,8 @@ public final class ClusterAdminService {
   }
 
   /**
-   * Pins or unpins a held node: a pinned one cannot be swapped. Refused with {@code not-found} and
-   * {@code unknown-node}.
+   * Pins or unpins a held node. A pinned node cannot be swapped or taken by the market. Fails with
+   * {@code not-found} and {@code unknown-node}.
    *
    * @param actor the operator
    */

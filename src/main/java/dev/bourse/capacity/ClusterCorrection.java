@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Corrects times of clusters, their allocations and their activity that lie ahead. Owners correct
- * their clusters; ended allocations and activity, which nobody else writes, are corrected in the
- * store.
+ * Corrects times in the future of clusters, their allocations and their activity. Owners correct
+ * their clusters. Ended allocations and activity are corrected in the store, because no owner
+ * writes them.
  */
 public final class ClusterCorrection implements Correction {
   private static final String AHEAD =
@@ -35,14 +35,14 @@ public final class ClusterCorrection implements Correction {
       """;
 
   /**
-   * Moves an entry to the present, but not past a later entry of the cluster: of its declarations
-   * the last one is in force, whatever clock it was made by. {@code ||} and {@code +} keep SQLite
-   * from using an index that would make it read all activity.
+   * Moves an entry to the present, but not past a later entry of the cluster, because the last
+   * declaration stays in force with any time. {@code ||} and {@code +} keep SQLite from using
+   * an index that would make it read all activity.
    *
    * <p>An effective time moves with the declaration that waits for it, to the present or later, as
-   * that of the cluster does in {@link FutureTimes}: ceilings in force before the present are those
-   * of hours that may be posted. Entries that repeat a ceiling have the effective time of the first
-   * one, which may be long past and then stays.
+   * {@link FutureTimes} does for the cluster. It must not move further back, because bills of those
+   * hours may be posted. Entries that repeat a ceiling have the effective time of the first one; if
+   * that has passed, it stays.
    */
   private static final String CORRECT_ACTIVITY =
       """
@@ -65,7 +65,7 @@ public final class ClusterCorrection implements Correction {
   private final LongAdder corrected = new LongAdder();
 
   /**
-   * @param protectionMillis how long a node is protected after it became active
+   * @param protectionMillis how long a node is protected after it becomes active
    */
   public ClusterCorrection(
       Vertx vertx,
@@ -82,7 +82,7 @@ public final class ClusterCorrection implements Correction {
     this.time = time;
   }
 
-  /** Clusters put right since the start of this process. */
+  /** Returns the number of clusters corrected since this process started. */
   public long count() {
     return corrected.sum();
   }
@@ -92,7 +92,7 @@ public final class ClusterCorrection implements Correction {
     return "cluster, allocation, activity";
   }
 
-  /** Clusters are in memory, and indexes find the other rows. */
+  /** Returns false: clusters are in memory, and indexes find the other rows. */
   @Override
   public boolean readsWholeTable() {
     return false;
@@ -106,7 +106,7 @@ public final class ClusterCorrection implements Correction {
         .compose(names -> correct(names, ahead, nowMillis));
   }
 
-  /** Looks at every cluster there is: on a worker, for 100,000 take a request's patience. */
+  /** Checks all clusters. It runs on a worker, because 100,000 clusters would delay requests. */
   private List<String> clustersWith(FutureTimes ahead) {
     List<String> names = new ArrayList<>();
     for (Pool pool : clusters.pools()) {
@@ -132,7 +132,7 @@ public final class ClusterCorrection implements Correction {
                     .map(stored || !names.isEmpty()));
   }
 
-  /** Each statement finds what it changes by an index of its own. */
+  /** Corrects stored rows; each statement finds its rows by an index. */
   private Future<Boolean> correctStored(long now) {
     long later = now + APART_MILLIS;
     return database

@@ -4,45 +4,44 @@ import dev.bourse.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to a cluster. A node is told by its public IP, as its tenant knows it; that is null
- * while the provider has not assigned one.
+ * An event in the life of a cluster. A node is identified by its public IP, as its tenant knows it;
+ * the address is null until the provider assigns one.
  */
 public sealed interface ClusterEvent {
-  /** What it is stored as; null for an entry that is only text. */
+  /** Returns the kind in its row; null for an entry that is only text. */
   @Nullable String kind();
 
-  /** How people read it; null for a declaration. Nothing is ever read out of this text. */
+  /** Returns the text for people; null for a declaration. Programs do not parse this text. */
   @Nullable String note();
 
-  /** Why a node was released, or will be, or a declaration lapsed; null for everything else. */
+  /** Returns the reason for a release, a notice or a lapse; null for other events. */
   default @Nullable String releaseReason() {
     return null;
   }
 
-  /** From when on something happens that it announces; null where nothing is announced. */
+  /** Returns when the announced change happens; null if the event announces nothing. */
   default @Nullable Long endsAtMillis() {
     return null;
   }
 
-  /** The node it happened to; null for none. */
+  /** Returns the address of the event's node; null without a node. */
   default @Nullable String publicIp() {
     return null;
   }
 
-  /** What brought it about; null where nothing is told of that. */
+  /** Returns the cause of the event; null if it has none. */
   default @Nullable String cause() {
     return null;
   }
 
   /**
-   * Capacity was declared. The history reads from these what was in force.
+   * Capacity was declared. The history derives the declarations in force from these events.
    *
-   * @param maxGpus GPUs wanted
-   * @param ceilingCents the most to pay per GPU-hour, in cents
-   * @param lapse why the one before came to its end by itself, which left this; null for one that
-   *     somebody wrote
+   * @param maxGpus the number of GPUs wanted
+   * @param ceilingCents the ceiling per GPU-hour, in cents
+   * @param lapse why the previous declaration lapsed; null for a declaration that was written
    * @param effectiveAtMillis when the ceiling is in force at the latest; null in events of earlier
-   *     releases, where it was at once
+   *     releases, whose ceilings were in force at once
    */
   record Declared(
       int maxGpus,
@@ -83,9 +82,9 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** A node is being taken back. */
+  /** A reclaim of a node began. */
   record Released(@Nullable String publicIp, Allocation.Reason reason) implements ClusterEvent {
-    /** Whether the release before knows of such. It fails at a reason that it does not know. */
+    /** True if the previous release knows the reason; it fails at reasons that it does not know. */
     private boolean isKnownBefore() {
       return reason == reason.inRow();
     }
@@ -110,9 +109,9 @@ public sealed interface ClusterEvent {
   }
 
   /**
-   * A node will be taken back unless it wins a seat again.
+   * A node will be reclaimed unless it wins a seat again.
    *
-   * @param endsAt from when on
+   * @param endsAt the earliest time of the reclaim
    */
   record NoticeGiven(@Nullable String publicIp, Allocation.Reason reason, long endsAt)
       implements ClusterEvent {
@@ -151,7 +150,7 @@ public sealed interface ClusterEvent {
   }
 
   /**
-   * A grant came to nothing.
+   * A grant was unwound.
    *
    * @param cause why its machine could not be prepared
    */
@@ -195,7 +194,7 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** A billing hold came into force, or went on to its next stage. */
+  /** A billing hold came into force or entered its next stage. */
   record HoldPlaced(Hold.Stage stage, String cause) implements ClusterEvent {
     @Override
     public String kind() {
@@ -222,12 +221,12 @@ public sealed interface ClusterEvent {
   }
 
   /**
-   * The market saw what the cluster wanted to be told of.
+   * A tick raised an alert.
    *
-   * @param cause what it saw
+   * @param cause the reading that raised it, as text
    */
   record AlertRaised(Alerts.Kind alert, String cause) implements ClusterEvent {
-    /** What the kind of each alert begins with. */
+    /** The prefix of the kinds of alerts. */
     static final String PREFIX = "alert-";
 
     @Override
@@ -241,7 +240,7 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** An entry of an earlier release whose text is none that this release knows. */
+  /** An entry of an earlier release whose text this release does not know. */
   record Unrecognized(@Nullable String note, @Nullable String releaseReason)
       implements ClusterEvent {
     @Override

@@ -29,27 +29,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way to a cluster's owner: one {@link ClusterVerticle} for each event loop, a cluster's by a
- * stable hash of its name.
+ * Routes commands to the owners of clusters. Each event loop has one {@link ClusterVerticle}; a
+ * stable hash of the cluster's name selects its owner.
  */
 public final class ClusterOwners implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterOwners.class);
 
-  /** Clusters read at once at the start: some ten milliseconds of an event loop. */
+  /** Clusters that one query reads at the start; they take about ten milliseconds of event loop. */
   static final int PIECE = 2_500;
 
-  /** A line of the log each so many clusters: some seconds apart. */
-  private static final int TOLD = 40 * PIECE;
+  /** Clusters between two lines of progress in the log, which are some seconds apart. */
+  private static final int CLUSTERS_PER_LOG_LINE = 40 * PIECE;
 
   private final Vertx vertx;
   private final Clusters clusters;
   private final CapacityStore store;
   private final List<Owner> owners;
-  private final ClusterSignals counted;
+  private final ClusterSignals clusterSignals;
   private final Leashes leashes;
 
   private record Owner(ClusterVerticle verticle, Context context) {
-    /** Fails when one cannot be held. */
+    /** Gives clusters to this owner; fails if one of them cannot be adopted. */
     Future<Void> adopt(List<Cluster> share) {
       Promise<Void> adopted = Promise.promise();
       context.runOnContext(
@@ -70,8 +70,8 @@ public final class ClusterOwners implements Mirror {
       Clusters clusters,
       CapacityStore store,
       List<Owner> owners,
-      ClusterSignals counted) {
-    this.counted = counted;
+      ClusterSignals clusterSignals) {
+    this.clusterSignals = clusterSignals;
     this.vertx = vertx;
     this.clusters = clusters;
     this.store = store;
@@ -79,9 +79,9 @@ public final class ClusterOwners implements Mirror {
     this.leashes = store.leashes(clusters);
   }
 
-  /** What the owners of clusters go by: the wall clock, and the time by which declarations end. */
+  /** The clocks of owners: the wall clock, and the confirmed time by which declarations lapse. */
   public record Clocks(Clock clock, ConfirmedTime time) {
-    /** A clock that nobody doubts. */
+    /** Returns clocks that take this clock's time as confirmed. */
     public static Clocks of(Clock clock) {
       return new Clocks(
           clock,
@@ -99,13 +99,13 @@ public final class ClusterOwners implements Mirror {
     }
   }
 
-  /** Deploys the owners and gives each its clusters, as stored; by a clock that nobody doubts. */
+  /** Deploys the owners with a clock whose time counts as confirmed. */
   public static Future<ClusterOwners> deploy(
       Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops) {
     return deploy(vertx, clusters, store, Clocks.of(clock), eventLoops, PIECE);
   }
 
-  /** Deploys the owners and gives each its clusters, as stored. */
+  /** Deploys the owners and gives each its clusters from the store. */
   public static Future<ClusterOwners> deploy(
       Vertx vertx, Clusters clusters, CapacityStore store, Clocks clocks, int eventLoops) {
     return deploy(vertx, clusters, store, clocks, eventLoops, PIECE);
@@ -118,12 +118,12 @@ public final class ClusterOwners implements Mirror {
       Clocks clocks,
       int eventLoops,
       int most) {
-    ClusterSignals counted = new ClusterSignals();
+    ClusterSignals clusterSignals = new ClusterSignals();
     List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
       ClusterVerticle verticle =
-          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time(), counted);
+          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time(), clusterSignals);
       verticles.add(verticle);
       deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }
@@ -136,7 +136,7 @@ public final class ClusterOwners implements Mirror {
                       clusters,
                       store,
                       verticles.stream().map(v -> new Owner(v, v.context())).toList(),
-                      counted);
+                      clusterSignals);
               Promise<Void> held = Promise.promise();
               all.adoptStored(store.listClustersAfter("", most), most, 0, held);
               return held.future().map(all);
@@ -144,14 +144,14 @@ public final class ClusterOwners implements Mirror {
   }
 
   /**
-   * Gives a piece of what is stored to its owners while the next is read. What other processes
-   * change meanwhile they tell, and it is read anew once all is held.
+   * Gives a batch of stored clusters to their owners while the next batch is read. Changes that
+   * other processes make meanwhile arrive by the change feed and are read after the last batch.
    *
-   * @param reading a piece, in the order of names; the last is shorter than the others
-   * @param most clusters of a piece
-   * @param held how many clusters came before it
-   * @param all done after the last. One for all pieces: were each to wait for the one after it, the
-   *     last of hundreds would end them all in one deep stack
+   * @param reading a batch, in the order of names; the last is shorter than the others
+   * @param most the clusters of a batch
+   * @param held the number of clusters before it
+   * @param all completed after the last batch. All batches share one promise, because hundreds of
+   *     nested futures would complete in one deep stack
    */
   private void adoptStored(Future<List<Cluster>> reading, int most, int held, Promise<Void> all) {
     reading
@@ -161,7 +161,7 @@ public final class ClusterOwners implements Mirror {
               if (piece.size() < most) {
                 return adopt(piece).onSuccess(adopted -> all.complete());
               }
-              if (now % TOLD == 0) {
+              if (now % CLUSTERS_PER_LOG_LINE == 0) {
                 LOG.info("{} clusters read so far", now);
               }
               Future<List<Cluster>> next =
@@ -186,36 +186,36 @@ public final class ClusterOwners implements Mirror {
     return owner(cluster.name()).adopt(List.of(cluster));
   }
 
-  /** Has a command carried out; answers the snapshot after it, as published. */
+  /** Submits a command to the cluster's owner; returns the snapshot that it published. */
   public Future<ClusterView> submit(String cluster, Command command) {
     return submit(cluster, command, List.of());
   }
 
   /**
-   * Has a command carried out in one commit with statements that must hold.
+   * Submits a command that is carried out in one commit with guarded statements.
    *
-   * <p>Fails with the command's {@link dev.bourse.core.ApiException}, with {@code overloaded} when
-   * too many wait, or as {@link dev.bourse.store.Database#commit}.
+   * <p>Fails with the command's {@link dev.bourse.core.ApiException}, with {@code overloaded} if
+   * too many commands wait, or as {@link dev.bourse.store.Database#commit}.
    */
   public Future<ClusterView> submit(String cluster, Command command, List<Statement> fences) {
     return submit(cluster, command, fences, List.of());
   }
 
   /**
-   * Carries out a command of the market or of billing in one commit with statements that must hold.
-   * It goes before all commands of clients and is never rejected as overload, because no client may
-   * delay it; there is one for each tick, node and hold of the cluster at most.
+   * Submits a command of the market or of billing in one commit with guarded statements. It runs
+   * before all commands of clients and is never rejected as overload, because no client may delay
+   * it. At most one waits for each tick, node and hold of the cluster.
    *
-   * <p>Fails as the statements do and as {@link dev.bourse.store.Database#commit}.
+   * <p>Fails as {@link dev.bourse.store.Database#commit}.
    */
   public Future<ClusterView> order(String cluster, Command command, List<Statement> fences) {
     return at(owner(cluster), verticle -> verticle.order(cluster, command, fences));
   }
 
   /**
-   * The same, for statements that other processes are to hear of.
+   * Submits a command with guarded statements whose changes other processes must read.
    *
-   * @param changes what they are told besides that the cluster moved
+   * @param changes the changes to send beside that of the cluster
    */
   public Future<ClusterView> submit(
       String cluster, Command command, List<Statement> fences, List<Change> changes) {
@@ -238,22 +238,22 @@ public final class ClusterOwners implements Mirror {
     return answer.future();
   }
 
-  /** Shows what happens to clusters, and what they hold. */
+  /** Registers the metrics of clusters' events and nodes. */
   public void registerMetrics(Signals signals) {
-    counted.registerMetrics(signals, clusters);
+    clusterSignals.registerMetrics(signals, clusters);
   }
 
-  /** Where clusters are stored. */
+  /** Returns the store of clusters. */
   CapacityStore store() {
     return store;
   }
 
-  /** What callers' declarations are held to. */
+  /** Returns the limits of callers' declarations. */
   public Leashes leashes() {
     return leashes;
   }
 
-  /** Reads a cluster again after another process changed or made it. */
+  /** Reads a cluster again after another process changed or created it. */
   public Future<Void> refresh(String cluster) {
     Owner owner = owner(cluster);
     Promise<Void> done = Promise.promise();
@@ -262,8 +262,8 @@ public final class ClusterOwners implements Mirror {
   }
 
   /**
-   * Loads a cluster that a request names, if it is settled or another process has just made it.
-   * Completes on the caller's context, at once for a cluster that is in memory.
+   * Loads a cluster that a request names, if it is settled or another process has just created it.
+   * Completes on the caller's context, at once if the cluster is in memory.
    */
   public Future<Void> meetNamed(String cluster) {
     if (clusters.revision(cluster) >= 0) {
@@ -274,7 +274,7 @@ public final class ClusterOwners implements Mirror {
     return here.future();
   }
 
-  /** One page of clusters, the settled ones too, by name. */
+  /** Lists one page of clusters by name, settled ones included. */
   Future<Page<ClusterView>> list(CapacityStore.Filter filter, String after, int limit) {
     return store
         .listNames(filter, after, limit + 1)
@@ -298,7 +298,7 @@ public final class ClusterOwners implements Mirror {
             });
   }
 
-  /** Reads those of an organization's clusters that this process has not heard of yet. */
+  /** Reads the organization's clusters that are not in memory and not settled. */
   public Future<Void> meet(String orgId) {
     return store
         .listUnsettled(orgId)
@@ -315,9 +315,9 @@ public final class ClusterOwners implements Mirror {
   }
 
   /**
-   * Reads clusters anew, all in one query. What is read is shown at once, past the commands that
-   * wait for their owner: one that was decided on the state before fails on its revision and is
-   * decided again.
+   * Reads clusters again in one query and publishes them at once, ahead of the commands that wait
+   * for their owner. A command that was applied to the earlier state fails its compare-and-set on
+   * the revision and is applied again.
    */
   @Override
   public Future<Refreshed> refresh(List<String> names) {
@@ -333,7 +333,7 @@ public final class ClusterOwners implements Mirror {
               for (Cluster stored : found) {
                 Cluster before = held.remove(stored.name());
                 if (before != null && before.revision() > stored.revision()) {
-                  // In its owner's turn, which nothing here waits for.
+                  // The owner goes back in its own turn; this refresh does not wait for it.
                   changed.add(stored.name());
                   goBack(before, stored);
                   continue;
@@ -372,7 +372,7 @@ public final class ClusterOwners implements Mirror {
         .map(true)
         .recover(
             e -> {
-              LOG.debug("cluster {} cannot be shown by what was told of it", name, e);
+              LOG.debug("the change of cluster {} cannot be applied; it is read instead", name, e);
               return Future.succeededFuture(false);
             });
   }
@@ -385,7 +385,7 @@ public final class ClusterOwners implements Mirror {
     return shown.future();
   }
 
-  /** Compares revisions: equal ones are of the same state. */
+  /** Compares revisions; equal revisions mean equal states. */
   @Override
   public Comparison compare() {
     return new SliceComparison<>(

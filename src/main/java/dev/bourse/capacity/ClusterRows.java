@@ -20,8 +20,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clusters as rows, and with their allocations as one reading. Each part of a cluster has its
- * columns and the reading of them side by side; a new field of a part is one line in each.
+ * Writes and reads the rows of clusters. One query reads clusters with their allocations. For each
+ * part of a cluster, one method lists its columns and the next one reads them; a new field of a
+ * part is one line in each.
  */
 final class ClusterRows {
   private record ClusterRow(Cluster cluster, long createdAtMillis) {
@@ -62,14 +63,14 @@ final class ClusterRows {
                   withDeclaration(
                       withWrites(withControls(withIdentity(Columns.<ClusterRow>of("cluster"))))))));
 
-  /** More allocations than these fit no notification, whatever their texts. */
-  private static final int MOST_TOLD = 24;
+  /** The most allocations in a notification; more of them never fit, however short their texts. */
+  private static final int MOST_ALLOCATIONS = 24;
 
-  /** That of {@link #SELECT}: what is told must be what would be read. */
+  /** The order of {@link #SELECT}: a notification must equal the result of a read. */
   private static final Comparator<Allocation> STORED_ORDER =
       Comparator.comparingInt(Allocation::slot).thenComparing(Allocation::grantedAtMillis);
 
-  /** Beside the columns of a cluster in its line; no column is named so. */
+  /** The field of allocations beside the columns of a cluster; no column has this name. */
   private static final String ALLOCATIONS = "allocations";
 
   private static final String SELECT =
@@ -288,17 +289,18 @@ final class ClusterRows {
   }
 
   /**
-   * Clusters, each once for every live allocation, and once when there is none; for {@link
-   * #gather}. One statement, so that a cluster and its allocations are of the same moment.
+   * Returns the query of clusters for {@link #gather}: one row for each live allocation, and one
+   * row for a cluster without any. A single statement reads a cluster and its allocations at the
+   * same moment.
    *
-   * @param filter empty, or a condition on the cluster {@code c}
+   * @param filter a condition on the cluster {@code c}; empty for all
    */
   static String select(String filter) {
     return selectFrom("cluster", filter);
   }
 
   /**
-   * The same of some clusters.
+   * Returns the query for some clusters.
    *
    * @param clusters the table, or a query of whole rows of it
    */
@@ -306,12 +308,12 @@ final class ClusterRows {
     return SELECT.formatted(clusters, filter);
   }
 
-  /** A row of the join: a cluster without its allocations, and one of them. */
+  /** A row of the join: a cluster without its allocations, and one allocation. */
   record Joined(Cluster cluster, @Nullable Allocation allocation) {}
 
   /**
-   * One reading of rows. Texts that many of its clusters have in common are kept once, not once for
-   * each of them.
+   * Reads the rows of one query. Clusters share the strings that they have in common, which saves
+   * memory.
    */
   static final class Reading {
     private final Map<String, String> shared = new HashMap<>();
@@ -326,7 +328,7 @@ final class ClusterRows {
     }
   }
 
-  /** The clusters of a selection, in its order. */
+  /** Collects the rows of a query into clusters, in the same order. */
   static List<Cluster> gather(List<Joined> rows) {
     List<Cluster> clusters = new ArrayList<>();
     List<Allocation> held = new ArrayList<>();
@@ -347,11 +349,11 @@ final class ClusterRows {
   }
 
   /**
-   * A cluster as its rows have it, for processes that then need not read them; on one line. Empty
-   * when it holds so many nodes that reading costs less.
+   * Returns a cluster's rows as one line of JSON for the change feed, so that other processes need
+   * not read them. Empty if it has more than {@link #MOST_ALLOCATIONS} allocations.
    */
   static String line(Cluster cluster) {
-    if (cluster.allocations().size() > MOST_TOLD) {
+    if (cluster.allocations().size() > MOST_ALLOCATIONS) {
       return "";
     }
     JsonBytes json = new JsonBytes();
@@ -363,9 +365,9 @@ final class ClusterRows {
   }
 
   /**
-   * The cluster of a {@link #line}.
+   * Parses a {@link #line}.
    *
-   * @throws RuntimeException when it lacks something, as that of an older release may
+   * @throws RuntimeException if a field is missing, as in a line of an older release
    */
   static Cluster cluster(String line) {
     JsonObject json = new JsonObject(line);
@@ -376,7 +378,7 @@ final class ClusterRows {
     return cluster(new JsonRow(json), text -> text).holding(allocations);
   }
 
-  /** A new cluster; refused with {@code conflict} when there is one of that name. */
+  /** Returns the insert of a cluster; fails with {@code conflict} if the name is taken. */
   static Statement insert(Cluster cluster, long nowMillis) {
     return CLUSTER
         .insert(new ClusterRow(cluster, nowMillis), "ON CONFLICT (name) DO NOTHING")
@@ -388,9 +390,10 @@ final class ClusterRows {
   }
 
   /**
-   * A cluster's next state; fails with {@link CapacityStore.RevisionPassedException}.
+   * Returns the update to a cluster's next state, a compare-and-set on the revision. Fails with
+   * {@link CapacityStore.RevisionPassedException}.
    *
-   * @param before the revision of the state that it follows
+   * @param before the revision that the row must have
    */
   static Statement update(Cluster next, long before) {
     return CLUSTER

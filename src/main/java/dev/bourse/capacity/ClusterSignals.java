@@ -18,32 +18,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to clusters by this process, counted by pool and told in the log: grants, reclaims,
- * notices and holds. Pools are few; a cluster is no label.
+ * Counts and logs the events of clusters that this process causes: grants, reclaims, notices and
+ * holds. Metrics are labelled by pool, because there are too many clusters for labels.
  */
 final class ClusterSignals {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSignals.class);
 
   /**
-   * A seat or a new node given up. It has no activity entry of its own, so it is counted directly.
+   * The kind for a seat or a new node given up. Activity has no such entry, so it is counted here.
    */
   private static final String GAVE_UP = "gave-up";
 
-  private record PoolAnd(String pool, String what) {}
+  private record PoolLabel(String pool, String value) {}
 
-  /** Guarded by itself. */
-  private final EventTally untold = new EventTally();
+  /** Events that are not logged yet. Guarded by itself. */
+  private final EventTally unlogged = new EventTally();
 
-  private final Map<PoolAnd, LongAdder> events = new ConcurrentHashMap<>();
-  private final Map<PoolAnd, LongAdder> reclaims = new ConcurrentHashMap<>();
+  private final Map<PoolLabel, LongAdder> events = new ConcurrentHashMap<>();
+  private final Map<PoolLabel, LongAdder> reclaims = new ConcurrentHashMap<>();
 
   /**
-   * A change of a cluster is stored. What a request did is told at once, as the request's; what the
-   * market did is told with the rest of its tick.
+   * Records a stored change of a cluster. Events of a request are logged at once, in its context;
+   * events of the market are logged together with the others of its tick.
    *
-   * @return whether {@link #tell} is to be called in a while, which nobody was asked to do yet
+   * @return true if the caller must schedule {@link #log}
    */
-  boolean stored(Transition change) {
+  boolean recordStored(Transition change) {
     Cluster cluster = change.next();
     if (change.hasGivenUp()) {
       count(events, cluster.pool(), GAVE_UP);
@@ -55,8 +55,8 @@ final class ClusterSignals {
           cluster.pool(),
           Standing.LAST_MILLIS / 1_000);
     }
-    EventTally asked = new EventTally();
-    boolean isAsked = RequestContext.current() != null;
+    EventTally ofRequest = new EventTally();
+    boolean isRequest = RequestContext.current() != null;
     boolean isFirst = false;
     for (Activity entry : change.activity()) {
       ClusterEvent event = entry.event();
@@ -68,74 +68,74 @@ final class ClusterSignals {
       if (event instanceof ClusterEvent.Released released) {
         count(reclaims, cluster.pool(), released.reason().label());
       }
-      if (isAsked) {
-        asked.add(cluster.pool(), cluster.name(), event);
+      if (isRequest) {
+        ofRequest.add(cluster.pool(), cluster.name(), event);
       } else {
         isFirst |= gather(cluster, event);
       }
     }
-    asked.take().forEach(LOG::info);
+    ofRequest.take().forEach(LOG::info);
     return isFirst;
   }
 
   private boolean gather(Cluster cluster, ClusterEvent event) {
-    synchronized (untold) {
-      boolean wasEmpty = untold.isEmpty();
-      untold.add(cluster.pool(), cluster.name(), event);
-      return wasEmpty && !untold.isEmpty();
+    synchronized (unlogged) {
+      boolean wasEmpty = unlogged.isEmpty();
+      unlogged.add(cluster.pool(), cluster.name(), event);
+      return wasEmpty && !unlogged.isEmpty();
     }
   }
 
-  /** Tells what the market did since the last time. */
-  void tell() {
+  /** Logs the events of the market since the last call. */
+  void log() {
     List<String> lines;
-    synchronized (untold) {
-      lines = untold.take();
+    synchronized (unlogged) {
+      lines = unlogged.take();
     }
     lines.forEach(LOG::info);
   }
 
-  private static void count(Map<PoolAnd, LongAdder> in, String pool, String what) {
-    in.computeIfAbsent(new PoolAnd(pool, what), first -> new LongAdder()).increment();
+  private static void count(Map<PoolLabel, LongAdder> in, String pool, String value) {
+    in.computeIfAbsent(new PoolLabel(pool, value), first -> new LongAdder()).increment();
   }
 
-  /** Shows what was counted, and what clusters hold and want by now. */
+  /** Registers the counters of events and the gauges of nodes and holds. */
   void registerMetrics(Signals signals, Clusters clusters) {
     signals.counters(
         "bourse_cluster_events_total",
         """
-        What happened to clusters by this process, in the words of their activity: `granted`, \
+        Events of clusters that this process caused, by their kind in the activity: `granted`, \
         `released`, `notice`, `notice-withdrawn`, `unwound`, `declared` and so on.\
         """,
         List.of(Label.POOL, Label.KIND),
         readings -> put(events, readings));
     signals.counters(
         "bourse_reclaims_total",
-        "Nodes that this process began to take back, by why.",
+        "Reclaims that this process began, by reason.",
         List.of(Label.POOL, Label.REASON),
         readings -> put(reclaims, readings));
     signals.gauges(
         "bourse_allocations",
-        "Nodes that clusters hold, or are being taken back from them, by their state.",
+        "Nodes that clusters hold or that are being reclaimed from them, by state.",
         List.of(Label.POOL, Label.STATE),
         readings -> clusters.pools().forEach(pool -> putAllocations(clusters, pool, readings)));
     signals.gauges(
         "bourse_pending_nodes",
-        "Nodes that clusters declared and do not hold.",
+        "Nodes that clusters declare but do not hold.",
         List.of(Label.POOL),
         readings ->
             clusters.pools().forEach(pool -> readings.put(pending(clusters, pool), pool.name())));
     signals.gauges(
         "bourse_billing_holds",
-        "Organizations with clusters under a billing hold, by its stage.",
+        "Organizations with clusters under a billing hold, by stage.",
         List.of(Label.STATE),
         readings ->
             heldOrganizations(clusters)
                 .forEach((stage, orgs) -> readings.put(orgs.size(), stage.label())));
   }
 
-  private static void put(Map<PoolAnd, LongAdder> counted, Signals.Readings readings) {
-    counted.forEach((key, count) -> readings.put(count.sum(), key.pool(), key.what()));
+  private static void put(Map<PoolLabel, LongAdder> counts, Signals.Readings readings) {
+    counts.forEach((key, count) -> readings.put(count.sum(), key.pool(), key.value()));
   }
 
   private static void putAllocations(Clusters clusters, Pool pool, Signals.Readings readings) {

@@ -22,22 +22,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The owner of a share of the clusters. It carries out one command at a time for each: pure apply,
- * one commit, publish, answer. Memory changes only after the commit, so what is read is always
- * durable; one command's failure never stops the next.
+ * The owner of a share of the clusters. It carries out one command at a time for each cluster: it
+ * applies the command, commits, publishes the snapshot and answers. Memory changes only after the
+ * commit, so readers see durable states only. A command that fails does not stop the next one.
  */
 final class ClusterVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterVerticle.class);
 
   /**
-   * Commands that may wait for one cluster. At a few milliseconds a commit the last of them waits
-   * well under a second; whoever comes later is better told to come back.
+   * The most commands that wait for one cluster. At a few milliseconds a commit the last of them
+   * waits well under a second. Further commands are rejected with a time for the retry.
    */
   static final int MAX_WAITING = 128;
 
   /**
-   * How often one command is carried out anew because another process changed the cluster first.
-   * Each time somebody's change went in, so this many in a row means a crowd, not a fault.
+   * The most retries of a command after another process changed the cluster first. Each of them
+   * means that another write succeeded, so the limit is reached under contention only.
    */
   private static final int MAX_RELOADS = 8;
 
@@ -48,55 +48,55 @@ final class ClusterVerticle extends VerticleBase {
    */
   private static final int MAX_ORDER_RELOADS = 100;
 
-  /** Most ticks are done within this, and so are one line of the log. */
-  private static final long TOLD_MILLIS = 1_000;
+  /** The delay of the log's line; most ticks end within it, so that each has one line. */
+  private static final long LOG_DELAY_MILLIS = 1_000;
 
   private final Clusters clusters;
   private final CapacityStore store;
   private final Clock clock;
   private final ConfirmedTime time;
-  private final ClusterSignals counted;
+  private final ClusterSignals signals;
   private final Map<String, Mailbox> mailboxes = new HashMap<>();
 
   /**
-   * @param time by which declarations come to their ends
-   * @param counted told of what is stored
+   * @param time the confirmed time, by which declarations lapse
+   * @param signals records the stored changes
    */
   ClusterVerticle(
       Clusters clusters,
       CapacityStore store,
       Clock clock,
       ConfirmedTime time,
-      ClusterSignals counted) {
-    this.counted = counted;
+      ClusterSignals signals) {
+    this.signals = signals;
     this.clusters = clusters;
     this.store = store;
     this.clock = clock;
     this.time = time;
   }
 
-  /** What was gathered for the log is told, however little time it had. */
+  /** Logs the events that wait for their line. */
   @Override
   public Future<?> stop() {
-    counted.tell();
+    signals.log();
     return Future.succeededFuture();
   }
 
-  /** Where this verticle runs. */
+  /** Returns the context that this verticle runs on. */
   Context context() {
     return context;
   }
 
-  /** Owns a cluster from now on, as it is stored. */
+  /** Takes ownership of a stored cluster. */
   void adopt(Cluster cluster) {
-    // Shown first: what cannot be, for its pool is not known yet, is not taken on either.
+    // Published first, because this fails for an unknown pool; the cluster then gets no mailbox.
     clusters.publish(cluster);
     if (!cluster.isSettled()) {
       mailboxes.put(cluster.name(), new Mailbox(cluster));
     }
   }
 
-  /** Returns a cluster's mailbox; that of a settled one is made, and goes with its last command. */
+  /** Returns a cluster's mailbox. A settled cluster has one only while commands wait for it. */
   private @Nullable Mailbox mailbox(String name) {
     Mailbox known = mailboxes.get(name);
     return known == null
@@ -118,7 +118,7 @@ final class ClusterVerticle extends VerticleBase {
     }
   }
 
-  /** Queues a command. Called on this verticle's context only. */
+  /** Queues a command. Call it on this verticle's context only. */
   Future<ClusterView> submit(
       String name, Command command, List<Statement> fences, List<Change> more) {
     Mailbox mailbox = mailbox(name);
@@ -137,7 +137,7 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /**
-   * Puts a command of the market ahead of all waiting commands. Called on this verticle's context
+   * Puts a command of the market ahead of all waiting commands. Call it on this verticle's context
    * only.
    */
   Future<ClusterView> order(String name, Command command, List<Statement> fences) {
@@ -150,8 +150,8 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /**
-   * A declaration whose end has come is ended before anything else is done to the cluster: whoever
-   * writes later than that writes upon what is left.
+   * Carries out a command. A declaration that is due lapses first, so that a later write never
+   * applies to it.
    */
   private Future<ClusterView> carryOut(Mailbox mailbox, Asked asked) {
     return isDue(mailbox.state)
@@ -160,17 +160,17 @@ final class ClusterVerticle extends VerticleBase {
         : perform(mailbox, asked);
   }
 
-  /** Of the state in force by then, whose end may have been put off. */
+  /** Checks the end again, because the state in force may have a later one by now. */
   private Transition lapse(Cluster cluster, long nowMillis) {
     return isDue(cluster) ? Lapse.atEnd(cluster, nowMillis) : Transition.none(cluster);
   }
 
-  /** The time is asked for those alone that have an end. */
+  /** True if the cluster's declaration has reached its end. */
   private boolean isDue(Cluster cluster) {
     return Lapse.hasEnd(cluster) && Lapse.isDue(cluster, time.undoubtedMillis());
   }
 
-  /** Reads a cluster anew: another process changed it, or made it. */
+  /** Reads a cluster again after another process changed or created it. */
   Future<Void> refresh(String name) {
     Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
@@ -199,8 +199,8 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /**
-   * Shows what is stored, when it is newer than what is shown; tells whether it was. It waits for
-   * no command: one under way may hang for as long as the store does.
+   * Publishes the stored state if it is newer than the published one, and returns true then. It
+   * does not wait for a running command, which may hang for as long as the store does.
    */
   boolean showStored(Cluster stored) {
     if (stored.revision() <= clusters.revision(stored.name())) {
@@ -217,12 +217,11 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /**
-   * Shows an earlier state than the one held, or none, because that is what is stored: the database
-   * was set back. Done before all that waits for the cluster, and not when another state has been
-   * put in force since the reading began.
+   * Goes back to an earlier state, or removes the cluster, because the database was set back. It
+   * runs before all waiting commands, and does nothing if the state changed since the read began.
    *
-   * @param held the state in force when the reading began
-   * @param stored what was read; null when the cluster is not stored
+   * @param held the state in force when the read began
+   * @param stored the state that was read; null if the cluster is not stored
    */
   void goBack(Cluster held, @Nullable Cluster stored) {
     Mailbox mailbox = mailbox(held.name());
@@ -232,7 +231,7 @@ final class ClusterVerticle extends VerticleBase {
     jump(
         mailbox,
         () -> {
-          // By the revision: of a settled state there may be several objects.
+          // Compares revisions, because a settled state may have several objects.
           if (mailbox.state.revision() == held.revision()) {
             if (stored == null) {
               forget(mailbox);
@@ -245,7 +244,7 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   private void forget(Mailbox mailbox) {
-    LOG.warn("cluster {} is not stored any more: the database was set back", mailbox.state.name());
+    LOG.warn("cluster {} is no longer stored: the database was set back", mailbox.state.name());
     mailboxes.remove(mailbox.state.name());
     clusters.remove(mailbox.state);
   }
@@ -253,7 +252,7 @@ final class ClusterVerticle extends VerticleBase {
   private void showEarlier(Mailbox mailbox, Cluster stored) {
     LOG.warn(
         """
-        cluster {} is stored at revision {}, earlier than {} that was read: the database was \
+        cluster {} is stored at revision {} but was at revision {} before: the database was \
         set back\
         """,
         stored.name(),
@@ -272,7 +271,7 @@ final class ClusterVerticle extends VerticleBase {
     return answer.future();
   }
 
-  /** Puts work before all that waits. */
+  /** Puts work ahead of all waiting work. */
   private Future<ClusterView> jump(Mailbox mailbox, Supplier<Future<ClusterView>> work) {
     Promise<ClusterView> answer = Promise.promise();
     mailbox.waiting.addFirst(Work.of(work, answer));
@@ -292,7 +291,7 @@ final class ClusterVerticle extends VerticleBase {
     if (work.context == ContextInternal.current()) {
       begin(mailbox, work);
     } else {
-      // The turn is that of the command before, which another request may have asked for.
+      // This turn has the context of the previous command, which may be another request's.
       work.context.dispatch(() -> begin(mailbox, work));
     }
   }
@@ -330,7 +329,7 @@ final class ClusterVerticle extends VerticleBase {
           ? performIfMoved(mailbox, standing, asked, reloadsLeft, refused)
           : Future.failedFuture(refused);
     } catch (RuntimeException | Error fault) {
-      // An Error, too, belongs to its command alone: the mailbox goes on with the next.
+      // An Error fails its command only; the mailbox continues with the next one.
       LOG.error("a command failed on cluster {}", mailbox.state.name(), fault);
       return Future.failedFuture(fault);
     }
@@ -341,8 +340,8 @@ final class ClusterVerticle extends VerticleBase {
         .commit(transition, asked.fences(), asked.more(), now)
         .map(
             stored -> {
-              if (counted.stored(transition)) {
-                vertx.setTimer(TOLD_MILLIS, due -> counted.tell());
+              if (signals.recordStored(transition)) {
+                vertx.setTimer(LOG_DELAY_MILLIS, due -> signals.log());
               }
               return show(mailbox, stored);
             })
@@ -353,11 +352,11 @@ final class ClusterVerticle extends VerticleBase {
               }
               return reloadsLeft > 0
                   ? reload(mailbox, standing).compose(c -> perform(mailbox, asked, reloadsLeft - 1))
-                  : Future.failedFuture(crowdedOut(mailbox));
+                  : Future.failedFuture(contended(mailbox));
             });
   }
 
-  private static ApiException crowdedOut(Mailbox mailbox) {
+  private static ApiException contended(Mailbox mailbox) {
     return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         "other processes keep changing cluster %s first; nothing was written"
@@ -365,7 +364,7 @@ final class ClusterVerticle extends VerticleBase {
         1000);
   }
 
-  /** A refusal may rest on a state that another process has changed since: then once more. */
+  /** Applies a rejected command again if another process has changed the cluster since. */
   private Future<ClusterView> performIfMoved(
       Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiException refused) {
     return reload(mailbox, standing)
@@ -377,11 +376,12 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /**
-   * Reads a cluster again in its turn, when no commit of this process is under way, and shows what
-   * is stored: a newer state, or an earlier one, or none when the database was set back.
+   * Reads a cluster again in its turn, while this process commits nothing for it, and publishes the
+   * stored state. If the database was set back, it goes back to an earlier state or removes the
+   * cluster.
    *
-   * @param standing the state in force when this was asked for; an earlier state is shown only in
-   *     its place, because another may have been shown since
+   * @param standing the state in force when the caller requested this; an earlier state replaces
+   *     only this one, because a newer one may have been published since
    */
   @SuppressWarnings("ReferenceEquality")
   private Future<ClusterView> reload(Mailbox mailbox, Cluster standing) {
@@ -408,7 +408,7 @@ final class ClusterVerticle extends VerticleBase {
             });
   }
 
-  /** Gives the state, which another process may have passed meanwhile: then that stays shown. */
+  /** Publishes the state, unless a later one of another process is published already. */
   private ClusterView show(Mailbox mailbox, Cluster state) {
     if (state.revision() < mailbox.state.revision()) {
       return clusters.view(state);
@@ -417,9 +417,7 @@ final class ClusterVerticle extends VerticleBase {
     return clusters.publish(state);
   }
 
-  /**
-   * The snapshot of the state in force: of this very object, for comparing all of it costs more.
-   */
+  /** Returns the snapshot of the state in force; the identity check is cheaper than equals. */
   @SuppressWarnings("ReferenceEquality")
   private ClusterView shown(Mailbox mailbox) {
     Cluster state = mailbox.state;
@@ -430,12 +428,12 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   private static final class Mailbox {
-    // Short while nobody writes: there is one for each cluster, and few are written at a time.
+    // Small, because each cluster has one and few clusters are written at a time.
     final ArrayDeque<Work> waiting = new ArrayDeque<>(1);
     Cluster state;
     boolean isBusy;
 
-    /** Whether a refresh waits already; one serves however many changes are heard of. */
+    /** True while a refresh waits; it covers all changes that arrive until it runs. */
     boolean refreshWaits;
 
     Mailbox(Cluster state) {
@@ -446,8 +444,8 @@ final class ClusterVerticle extends VerticleBase {
   /**
    * A command that waits.
    *
-   * @param context of this event loop, with the request that asked for it, if one did
-   * @param askedNanos by the request's clock
+   * @param context the context of this event loop with the request, if the command has one
+   * @param askedNanos the time of the submission by the request's clock; 0 without a request
    */
   private record Work(
       Supplier<Future<ClusterView>> perform,

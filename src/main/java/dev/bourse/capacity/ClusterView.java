@@ -17,14 +17,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published snapshot of a cluster under the terms in force at the time of reading, and its JSON,
- * which is encoded at the first read and then shared by all others.
+ * A published snapshot of a cluster, with the pool's terms in force when it is read. The first read
+ * encodes its JSON; all later reads share it.
  */
 public final class ClusterView {
   private final Cluster cluster;
   private final PoolInForce inForce;
 
-  /** Given up when memory is short, those first that nobody has read for longest. */
+  /** The encoded JSON; the JVM clears the least recently read ones first if memory is short. */
   private volatile @Nullable SoftReference<Kept> kept;
 
   ClusterView(Cluster cluster, PoolInForce inForce) {
@@ -32,7 +32,7 @@ public final class ClusterView {
     this.inForce = inForce;
   }
 
-  /** JSON as bytes, and a strong validator of them. */
+  /** Encoded JSON with its strong validator. */
   public record Encoded(Buffer json, String etag) {
     public static Encoded of(JsonObject json) {
       return of(json.toBuffer().getBytes());
@@ -42,13 +42,13 @@ public final class ClusterView {
       return new Encoded(Buffer.buffer(json), etag(json));
     }
 
-    /** The first half of a SHA-256: strong enough that two states never share a validator. */
+    /** Returns the first half of a SHA-256, long enough that no two states share a validator. */
     private static String etag(byte[] json) {
       return '"' + HexFormat.of().formatHex(Digests.sha256(json), 0, 16) + '"';
     }
   }
 
-  /** A state as encoded, and what it shows of its pool and of the platform. */
+  /** The encoded state, with the prices and switches that it shows. */
   private record Kept(Encoded encoded, PoolPrices prices, Switches switches) {
     boolean shows(PoolPrices now, Switches switchesNow) {
       return prices.agreesWith(now)
@@ -61,14 +61,14 @@ public final class ClusterView {
     return cluster;
   }
 
-  /** The same under the terms and switches of now, whatever becomes of them; for comparing. */
+  /** Returns a copy that keeps the current terms and switches, for comparisons. */
   public ClusterView fixed() {
     ClusterView fixed = new ClusterView(cluster, inForce.fixed());
     fixed.kept = kept;
     return fixed;
   }
 
-  /** Whether the other is of this very state, under the same terms and switches. */
+  /** True if the other view has the same state, terms and switches. */
   @SuppressWarnings("ReferenceEquality")
   public boolean isSameAs(ClusterView other) {
     return (cluster == other.cluster || cluster.equals(other.cluster))
@@ -76,20 +76,20 @@ public final class ClusterView {
         && inForce.switches().equals(other.inForce.switches());
   }
 
-  /** The pool's terms as they are in force for this cluster. */
+  /** Returns the pool's terms in force for this cluster. */
   public Pool pool() {
     return cluster.overrides().over(inForce.pool());
   }
 
-  /** The pool with the prices of its last tick. */
+  /** Returns the pool with the prices of its last tick. */
   public PoolPrices prices() {
     return PoolPrices.of(pool(), inForce.quote(), cluster.orgId());
   }
 
   /**
-   * The capacity state. Two threads may both encode it the first time; either result serves. It is
-   * another once its pool's terms or prices or the platform's switches have moved, and under a
-   * notice, which counts down, at each read.
+   * Returns the capacity state. It is encoded again if the pool's terms or prices or the platform's
+   * switches changed, and at each read while a billing hold counts down. Two threads may encode it
+   * at the same time; both results are valid.
    */
   public Encoded encoded() {
     Switches switches = inForce.switches();
@@ -153,7 +153,7 @@ public final class ClusterView {
         .toList();
   }
 
-  /** Public IPs of the standing nominations, in order. */
+  /** Returns the public IPs of the standing nominations, in order. */
   List<String> nominations() {
     List<String> addresses = new ArrayList<>();
     nominated()
@@ -166,7 +166,7 @@ public final class ClusterView {
     return addresses;
   }
 
-  /** The hold in force, as every surface shows it; null for none. */
+  /** Returns the hold in force as all surfaces show it; null without one. */
   public @Nullable JsonObject billingHold() {
     Hold hold = cluster.hold();
     if (hold == null) {
@@ -181,8 +181,8 @@ public final class ClusterView {
   }
 
   /**
-   * Milliseconds until capacity may be reclaimed. A hold without a time is an operator's, who may
-   * enforce it at any moment.
+   * Returns the milliseconds until capacity may be reclaimed; 0 for a hold without a time, which an
+   * operator may enforce at any moment.
    */
   private long enforceAfter(Hold hold) {
     Long at = hold.enforceAfterMillis();

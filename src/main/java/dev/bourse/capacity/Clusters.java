@@ -21,32 +21,32 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every event loop reads without asking an owner: the latest snapshot of each cluster, the
- * terms of each pool and its latest quote.
+ * The latest snapshot of each cluster, and the terms and the latest quote of each pool. Every event
+ * loop reads them without a message to an owner.
  *
- * <p>Settled clusters are not held, because an organization that makes and retires clusters has
- * more of them with each year. One is here for a while after a request has {@linkplain
- * ClusterOwners#meetNamed read it from the store}, and is in no list.
+ * <p>Settled clusters are not kept here, because an organization that creates and retires clusters
+ * has more of them every year. A settled cluster is cached after a request has {@linkplain
+ * ClusterOwners#meetNamed read it from the store}; lists leave it out.
  */
 public final class Clusters {
-  /** Of a pool that nobody buys in; never written. */
+  /** The clusters of a pool that has none; never written. */
   private static final PoolClusters NO_CLUSTERS = new PoolClusters();
 
-  /** Settled clusters that are here at a time: more than requests that are under way. */
-  private static final int MOST_VISITING = 1_000;
+  /** The most cached settled clusters, which is more than the number of concurrent requests. */
+  private static final int MOST_SETTLED = 1_000;
 
   private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
 
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
   private final Map<String, PoolClusters> byPool = new ConcurrentHashMap<>();
 
-  /** By name, the one that was read last at the end. */
+  /** Cached settled clusters by name, in the order of their last read. */
   private final Map<String, ClusterView> visiting =
       Collections.synchronizedMap(
           new LinkedHashMap<>(16, 0.75f, true) {
             @Override
             protected boolean removeEldestEntry(Map.Entry<String, ClusterView> eldest) {
-              return size() > MOST_VISITING;
+              return size() > MOST_SETTLED;
             }
           });
 
@@ -63,7 +63,7 @@ public final class Clusters {
     this.clock = clock;
   }
 
-  /** The latest snapshot of a cluster. */
+  /** Finds the latest snapshot of a cluster. */
   public Optional<ClusterView> find(String cluster) {
     return Optional.ofNullable(held(cluster));
   }
@@ -73,7 +73,7 @@ public final class Clusters {
     return view == null ? visiting.get(cluster) : view;
   }
 
-  /** The revision of a cluster's latest snapshot; -1 when there is none. */
+  /** Returns the revision of a cluster's latest snapshot; -1 if the cluster is not in memory. */
   long revision(String cluster) {
     ClusterView view = held(cluster);
     return view == null ? -1 : view.cluster().revision();
@@ -85,7 +85,7 @@ public final class Clusters {
         byOrg.getOrDefault(orgId, Collections.emptyNavigableMap()).values());
   }
 
-  /** An organization's clusters of one surface that are not settled, by name. */
+  /** Returns an organization's clusters of one surface that are not settled, by name. */
   public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
     List<ClusterView> views = new ArrayList<>();
     for (ClusterView view : ofOrg(orgId)) {
@@ -96,17 +96,17 @@ public final class Clusters {
     return views;
   }
 
-  /** All clusters of a pool that are not settled, by name. */
+  /** Returns a pool's clusters that are not settled, by name. */
   public Collection<ClusterView> ofPool(String pool) {
     return inPool(pool).all().values();
   }
 
-  /** Those of them that may hold a machine, by name; the idle ones are not even passed over. */
+  /** Returns a pool's clusters that are not idle, by name: only these may hold nodes. */
   public Collection<ClusterView> stirringIn(String pool) {
     return inPool(pool).stirring();
   }
 
-  /** Those of them that a tick could change, or that change what it comes to. */
+  /** Returns the clusters that a tick must read: all others have no effect and stay unchanged. */
   public List<ClusterView> ofTick(Pool pool) {
     return inPool(pool.name()).ofTick(pool.detectorArmed());
   }
@@ -115,7 +115,7 @@ public final class Clusters {
     return byPool.getOrDefault(pool, NO_CLUSTERS);
   }
 
-  /** One page of an organization's clusters that are not retired, by name. */
+  /** Lists one page of an organization's clusters that are not retired, by name. */
   Page<ClusterView> listLive(String orgId, String after, int limit) {
     return Page.of(
         byOrg
@@ -129,22 +129,22 @@ public final class Clusters {
         limit);
   }
 
-  /** All pools, by name. */
+  /** Returns all pools, by name. */
   public List<Pool> pools() {
     return pools.values().stream().map(OpenPool::pool).toList();
   }
 
-  /** A pool's terms. */
+  /** Finds a pool's terms. */
   public Optional<Pool> findPool(String pool) {
     return Optional.ofNullable(pools.get(pool)).map(OpenPool::pool);
   }
 
-  /** A state of a cluster that is not published, with the terms in force for it. */
+  /** Returns the view of a state that is not published, with the terms in force. */
   ClusterView view(Cluster cluster) {
     return new ClusterView(cluster, inForce(cluster));
   }
 
-  /** The pool's terms as they are in force for a cluster. */
+  /** Returns the pool's terms in force for a cluster. */
   Pool poolOf(Cluster cluster) {
     return cluster.overrides().over(inForce(cluster).pool());
   }
@@ -153,12 +153,12 @@ public final class Clusters {
     PoolInForce pool = pools.get(cluster.pool());
     if (pool == null) {
       throw new IllegalStateException(
-          "cluster %s names no pool: %s".formatted(cluster.name(), cluster.pool()));
+          "cluster %s has an unknown pool: %s".formatted(cluster.name(), cluster.pool()));
     }
     return pool;
   }
 
-  /** What a pool's market last published. */
+  /** Finds the last quote of a pool's market. */
   public Optional<Quote> findQuote(String pool) {
     return Optional.ofNullable(quotes.get(pool));
   }
@@ -168,9 +168,9 @@ public final class Clusters {
   }
 
   /**
-   * Tells a listener of every cluster published from now on, on the publisher's thread.
+   * Calls a listener for every cluster published from now on, on the publisher's thread.
    *
-   * @return ends it
+   * @return removes the listener
    */
   public Runnable onPublished(Consumer<Cluster> listener) {
     listeners.add(listener);
@@ -178,9 +178,9 @@ public final class Clusters {
   }
 
   /**
-   * Tells a listener of every pool that is new or changed from now on, on the thread that read it.
+   * Calls a listener for every new or changed pool from now on, on the thread that read it.
    *
-   * @return ends it
+   * @return removes the listener
    */
   public Runnable onPool(Consumer<Pool> listener) {
     poolListeners.add(listener);
@@ -207,16 +207,16 @@ public final class Clusters {
     return isChanged;
   }
 
-  /** Shows what a pool's market published. */
+  /** Publishes a quote of a pool's market. */
   public void put(String pool, Quote quote) {
     quotes.put(pool, quote);
     quoteListeners.forEach(listener -> listener.accept(pool, quote));
   }
 
   /**
-   * Tells a listener of every quote from now on, on the publisher's thread.
+   * Calls a listener for every quote from now on, on the publisher's thread.
    *
-   * @return ends it
+   * @return removes the listener
    */
   public Runnable onQuote(BiConsumer<String, Quote> listener) {
     quoteListeners.add(listener);
@@ -229,9 +229,9 @@ public final class Clusters {
   }
 
   /**
-   * Makes a cluster's new state visible. Only its owner calls this, after the commit.
+   * Publishes a cluster's new state. Only its owner calls this, after the commit.
    *
-   * @return what is shown of this state
+   * @return the view of this state
    */
   ClusterView publish(Cluster cluster) {
     ClusterView view = show(cluster);
@@ -239,13 +239,13 @@ public final class Clusters {
     return view;
   }
 
-  /** Makes a state visible that is earlier than the one shown. Only its owner calls this. */
+  /** Publishes a state that is earlier than the published one. Only its owner calls this. */
   void publishEarlier(Cluster cluster) {
     put(view(cluster));
     listeners.forEach(listener -> listener.accept(cluster));
   }
 
-  /** Forgets a cluster that is not stored. Only its owner calls this. */
+  /** Removes a cluster that is no longer stored. Only its owner calls this. */
   synchronized void remove(Cluster cluster) {
     removeHeld(cluster);
     visiting.remove(cluster.name());
@@ -262,7 +262,7 @@ public final class Clusters {
     return Collections.unmodifiableCollection(byName.keySet());
   }
 
-  /** The lock is held for a few map writes only. Without it an older state could be put last. */
+  /** Publishes the state unless a newer one is published; the lock makes check and write atomic. */
   private synchronized ClusterView show(Cluster cluster) {
     ClusterView view = view(cluster);
     if (revision(cluster.name()) <= cluster.revision()) {
@@ -271,7 +271,7 @@ public final class Clusters {
     return view;
   }
 
-  /** One that settles is put in its new place first, so that no reader misses it. */
+  /** Moves a cluster that settles to the cache before its removal, so that no reader misses it. */
   private synchronized void put(ClusterView view) {
     Cluster cluster = view.cluster();
     if (cluster.isSettled()) {
@@ -287,7 +287,7 @@ public final class Clusters {
     visiting.remove(cluster.name());
   }
 
-  /** A pool as it stands. */
+  /** A pool with its current terms. */
   private final class OpenPool implements PoolInForce {
     private volatile Pool pool;
 

@@ -1,12 +1,12 @@
 package dev.bourse.capacity;
 
-/** A change asked of a cluster's owner. Pure: it may run again on fresher state. */
+/** A change that a cluster's owner applies. Pure: it may be applied again to a newer state. */
 @FunctionalInterface
 public interface Command {
   /**
-   * The change, given the state in force.
+   * Returns the change of the state in force.
    *
-   * @throws dev.bourse.core.ApiException when the change is refused; nothing is written then
+   * @throws dev.bourse.core.ApiException if the change is rejected; nothing is written then
    */
   Transition apply(Cluster cluster, long nowMillis);
 }

@@ -14,38 +14,38 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The terms of a declaration that a write may leave as they are: its minimum, its end, its budget
- * and the treatment of failed nodes. This file has all that one of them needs besides its column:
- * the value that stands, the change that a request makes, and both in JSON.
+ * The terms of a declaration that a write may omit to keep them: its minimum, its end, its budget
+ * and the treatment of failed nodes. This file has each of them except its column: the standing
+ * value, the change by a request, and the JSON of both.
  *
- * @param minGpus fewer GPUs than this are worth nothing to the cluster; null for one node
- * @param untilMillis when the declaration lapses; null for never
- * @param budget how much it may cost before it lapses; null for any amount
- * @param autoSwap whether a node that failed is swapped without a request
+ * @param minGpus the minimum, all or nothing, in GPUs; null for no minimum
+ * @param untilMillis when the declaration lapses; null for no end
+ * @param budget the cost at which it lapses; null for no budget
+ * @param autoSwap true if a failed node is swapped without a request
  */
 public record Conditions(
     @Nullable Integer minGpus,
     @Nullable Long untilMillis,
     @Nullable Budget budget,
     boolean autoSwap) {
-  /** No minimum, no end, any amount, and failed nodes stay. */
+  /** No minimum, no end, no budget and no automatic swaps. */
   public static final Conditions NONE = new Conditions(null, null, null, false);
 
   public Conditions {
     if (minGpus != null && minGpus <= 0) {
       throw new IllegalArgumentException(
-          "at least %s GPUs are declared; none is no minimum".formatted(minGpus));
+          "a minimum of %s GPUs: must be positive, or null for no minimum".formatted(minGpus));
     }
   }
 
-  /** Returns a copy with some of it changed. */
+  /** Returns a copy with some fields changed. */
   Conditions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
     return new Conditions(draft.minGpus, draft.untilMillis, draft.budget, draft.autoSwap);
   }
 
-  /** Returns what is left of them when the declaration ends by itself. */
+  /** Returns the conditions after the declaration has lapsed: only automatic swaps stay. */
   Conditions ended() {
     return with(
         left -> {
@@ -55,7 +55,7 @@ public record Conditions(
         });
   }
 
-  /** Conditions being changed; what is not set stays. */
+  /** The conditions that a change may set. */
   static final class Draft {
     @Nullable Integer minGpus;
     @Nullable Long untilMillis;
@@ -71,10 +71,10 @@ public record Conditions(
   }
 
   /**
-   * How much a declaration may cost.
+   * The most that a declaration may cost.
    *
    * @param maxSpendCents the amount, in cents
-   * @param sinceMillis from when on it counts: the write that set it
+   * @param sinceMillis the start of the costs that count: the time of the write that set it
    */
   public record Budget(long maxSpendCents, long sinceMillis) {
     public Budget {
@@ -95,12 +95,12 @@ public record Conditions(
   }
 
   /**
-   * What a write says of the conditions that stand, as sent.
+   * The changes that a write makes to the standing conditions.
    *
-   * @param minGpus fewer GPUs than this are worth nothing
+   * @param minGpus the minimum, all or nothing, in GPUs
    * @param untilMillis when the declaration lapses
-   * @param maxSpendUsd how many US dollars it may cost from this write on
-   * @param autoSwap whether failed nodes are swapped without a request
+   * @param maxSpendUsd the most that it may cost from this write on, in US dollars
+   * @param autoSwap true if failed nodes are swapped without a request
    */
   public record Changes(
       Setting<Integer> minGpus,
@@ -108,17 +108,17 @@ public record Conditions(
       Setting<BigDecimal> maxSpendUsd,
       Setting<Boolean> autoSwap) {
 
-    /** The fields of a request that say it. */
+    /** The fields of a request that change conditions. */
     public static final Set<String> FIELDS =
         Set.of("min_gpus", "until", "max_spend_usd", "auto_swap");
 
-    /** Nothing is said: what stands stays. */
+    /** All conditions stay. */
     public static final Changes KEPT = of(new JsonObject());
 
     /**
-     * Those of a body that the contract's schema accepts.
+     * Returns the changes of a body that the contract's schema accepts.
      *
-     * @throws dev.bourse.core.ApiException when a time is none
+     * @throws dev.bourse.core.ApiException if a time cannot be parsed
      */
     public static Changes of(JsonObject body) {
       return new Changes(
@@ -137,11 +137,11 @@ public record Conditions(
     }
 
     /**
-     * Refuses what no declaration can be under. What stands and is kept is not looked at: whoever
-     * does not speak of it must still be able to release.
+     * Checks the conditions that the write sets. It does not check conditions that stay, because a
+     * write that only releases nodes must not fail on them.
      *
-     * @throws dev.bourse.core.ApiException {@code bad-request} for an end that has passed or lies
-     *     too far ahead, and a budget that is used up from the start or not in whole cents
+     * @throws dev.bourse.core.ApiException {@code bad-request} for an end that has passed or is
+     *     more than a year ahead, and for a budget that is not positive or not in whole cents
      */
     void requireTenable(long nowMillis) {
       if (untilMillis instanceof Setting.To<Long> to) {
@@ -168,13 +168,12 @@ public record Conditions(
           throw ApiException.badField(
               "max_spend_usd",
               to.value().toPlainString(),
-              "more than 0, for nothing of that is left to spend; max_gpus 0 releases everything, and"
-                  + " null is no budget");
+              "at least 0.01; to release all nodes, declare max_gpus 0; for no budget, send null");
         }
       }
     }
 
-    /** As the audit trail tells it: what is set or cleared, and nothing of what is kept. */
+    /** Returns the changes for the audit trail; conditions that stay are left out. */
     String recorded() {
       return recorded("min_gpus", minGpus, String::valueOf)
           + recorded("until", untilMillis, Times::rfc3339)

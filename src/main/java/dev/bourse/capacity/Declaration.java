@@ -8,10 +8,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cluster asks for.
+ * A cluster's declaration: the capacity that it wants and the terms on which it bids.
  *
- * @param maxGpus GPUs wanted, a multiple of the pool's gpus_per_node
- * @param ceiling the most it pays
+ * @param maxGpus the number of GPUs wanted, a multiple of the pool's gpus_per_node
+ * @param ceiling the most that it pays per GPU-hour
  * @param write the write that declared it
  * @param conditions its minimum, its end, its budget and the treatment of failed nodes
  */
@@ -28,7 +28,7 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
    * The most that a cluster pays per GPU-hour.
    *
    * @param cents the price, in cents
-   * @param pricedAtMillis since when this ceiling stands, for the tie between equal bids
+   * @param pricedAtMillis when this ceiling was declared; it breaks ties between equal bids
    * @param effectiveAtMillis when the ceiling is in force at the latest: the next tick reads it,
    *     and a lower one is in force at this time even without a tick; null if an earlier release
    *     stored it, where it was in force at once
@@ -36,11 +36,11 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
   public record Ceiling(long cents, long pricedAtMillis, @Nullable Long effectiveAtMillis) {}
 
   /**
-   * The write that declared it.
+   * The write that made the declaration.
    *
-   * @param atMillis when it was declared
+   * @param atMillis the time of the write
    * @param by the actor
-   * @param grantId the consent by which an application declared it for a member; null when nobody's
+   * @param grantId the OAuth consent by which an application wrote it for a member; null if no
    *     application did
    */
   public record LastWrite(long atMillis, String by, @Nullable String grantId) {}
@@ -87,14 +87,14 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
     return conditions.budget();
   }
 
-  /** Returns a copy with some of it changed. */
+  /** Returns a copy with some fields changed. */
   Declaration with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
     return new Declaration(draft.maxGpus, draft.ceiling, draft.write, draft.conditions);
   }
 
-  /** A declaration being changed; what is not set stays. */
+  /** The fields of a declaration that a change may set. */
   static final class Draft {
     int maxGpus;
     Ceiling ceiling;
@@ -120,12 +120,12 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
   }
 
   /**
-   * When a declaration is made that follows another: no earlier than that, for bills go by times,
-   * and of two the later one is in force. Clocks of two processes differ by seconds, and one steps
-   * back by as much. What lies further ahead was made by a clock that was wrong, and is put right
-   * ({@link FutureTimes}).
+   * Returns the time of a declaration that follows another: now, but not before the time of the
+   * former, because for bills the later declaration is in force. Clocks of two processes may differ
+   * by seconds. A former time further ahead comes from a wrong clock; {@link FutureTimes} corrects
+   * it.
    *
-   * @param former null for none
+   * @param former the declaration that it follows; null for the first
    */
   static long notBefore(@Nullable Declaration former, long nowMillis) {
     return former != null && former.write.atMillis <= nowMillis + FutureTimes.APART_MILLIS
@@ -134,8 +134,8 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
   }
 
   /**
-   * The most it can cost from its last write on, in cents rounded up: at its ceiling until it
-   * lapses, or its budget where that is less. Null when it has neither.
+   * Returns the most that it can cost from its last write on, in cents rounded up: the cost at its
+   * ceiling until it lapses, or its budget if that is less. Null if it has neither end nor budget.
    */
   @Nullable Long worstCaseCents() {
     Conditions.Budget budget = conditions.budget();

@@ -1,27 +1,27 @@
 package dev.bourse.capacity;
 
 /**
- * A notice for all nodes of a cluster that takes none of them, so that its organization can try out
- * how programs react. When a real notice would take the nodes, a drill is withdrawn.
+ * A notice for all active nodes of a cluster that reclaims no node, so that its organization can
+ * test how programs react. At the time at which a real notice would end, a drill is withdrawn.
  *
- * @param startedAtMillis when it was asked for
+ * @param startedAtMillis when it was requested
  */
 public record Drill(long startedAtMillis) {
-  /** As long as a notice of the market is by default. */
+  /** The length of a drill, which is the default length of the market's notices. */
   static final long MILLIS = 120_000;
 
-  /** Returns when a real notice would take the nodes. */
+  /** Returns the end of the drill. */
   public long endsAtMillis() {
     return startedAtMillis + MILLIS;
   }
 
-  /** A drill that ends later than one of now was started by a clock that was ahead. */
+  /** True while the drill runs; one that was started by a clock that was ahead does not run. */
   public boolean isRunning(long nowMillis) {
     return nowMillis < endsAtMillis()
         && endsAtMillis() <= nowMillis + MILLIS + FutureTimes.APART_MILLIS;
   }
 
-  /** True if an allocation's programs are told of it; those of a node that came later are not. */
+  /** True if the allocation's programs get the notice: it was active when the drill started. */
   public boolean concerns(Allocation allocation) {
     Long activeAt = allocation.activeAtMillis();
     return allocation.state() == Allocation.State.ACTIVE

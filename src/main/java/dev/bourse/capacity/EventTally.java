@@ -10,14 +10,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to clusters, gathered for lines of the log: one for each pool, whatever its size. A
- * tick may grant tens of thousands of nodes, and a line for each would bury all other lines.
+ * Collects the events of clusters for one log line per pool. A tick may grant tens of thousands of
+ * nodes; a line for each of them would hide all other lines.
  */
 final class EventTally {
-  /** Clusters that a line names of those to which the same happened. */
+  /** The most clusters that a line names for one event. */
   private static final int NAMED = 5;
 
-  /** Different things a line tells; causes of failures may differ from node to node. */
+  /** The most different events of a line, because causes may differ from node to node. */
   private static final int KINDS = 12;
 
   private static final String OTHER = "other events";
@@ -48,7 +48,7 @@ final class EventTally {
     return pools.isEmpty();
   }
 
-  /** Counts what an operator wants to have seen of it; nothing of the rest. */
+  /** Counts an event, if operators need it in the log. */
   void add(String pool, String cluster, ClusterEvent event) {
     String what = text(event);
     if (what == null) {
@@ -59,7 +59,7 @@ final class EventTally {
     counts.computeIfAbsent(kind, first -> new Count()).add(cluster);
   }
 
-  /** Without the nodes' addresses, which are members' to know. */
+  /** Returns the text of an event without the node's address, which is private to members. */
   private static @Nullable String text(ClusterEvent event) {
     if (event instanceof ClusterEvent.Granted) {
       return "node granted";
@@ -75,7 +75,7 @@ final class EventTally {
     return null;
   }
 
-  /** A line for each pool; the next are counted from nothing. */
+  /** Returns a line for each pool and resets the counts. */
   List<String> take() {
     List<String> lines = new ArrayList<>();
     pools.forEach(

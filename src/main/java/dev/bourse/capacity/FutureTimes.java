@@ -7,9 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times of a cluster that lie ahead of the present, as a clock that was ahead leaves them: they
- * would protect nodes, keep swaps from lapsing and put off bills for as long as the clock was
- * ahead. Pure.
+ * Corrects times of a cluster that are in the future because a clock was ahead. Such times would
+ * extend protection, keep swaps from lapsing and delay bills. Pure.
  */
 final class FutureTimes {
   static final long APART_MILLIS = Correction.APART_MILLIS;
@@ -20,9 +19,9 @@ final class FutureTimes {
 
   /**
    * @param nowMillis confirmed time
-   * @param protectionMillis how long a node is protected after it became active
-   * @param isNewest whether it is no earlier than any that was confirmed; while it is not, nothing
-   *     is moved back that would be billed for longer then
+   * @param protectionMillis how long a node is protected after it becomes active
+   * @param isNewest true if no later time was confirmed before; otherwise the start of billing is
+   *     not moved back, because the holder would be billed for longer
    */
   FutureTimes(long nowMillis, long protectionMillis, boolean isNewest) {
     this.nowMillis = nowMillis;
@@ -30,7 +29,7 @@ final class FutureTimes {
     this.isNewest = isNewest;
   }
 
-  /** Whether a cluster has any. */
+  /** True if the cluster has times in the future. */
   boolean areIn(Cluster cluster) {
     return !corrected(cluster).equals(cluster.allocations())
         || cluster.writes().lastAtMillis() != corrected(cluster.writes().lastAtMillis())
@@ -40,7 +39,7 @@ final class FutureTimes {
         || !cluster.standing().equals(corrected(cluster.standing()));
   }
 
-  /** Brings them back to the present; changes nothing when there are none. */
+  /** Moves them to the present; changes nothing without any. */
   Command correction() {
     return (cluster, wallMillis) -> {
       if (!areIn(cluster)) {
@@ -57,7 +56,7 @@ final class FutureTimes {
     };
   }
 
-  /** Drops a rank whose time lies ahead, so that nobody ranks last because a clock was ahead. */
+  /** Drops a rank of last whose time is in the future, because a clock that was ahead caused it. */
   private Standing corrected(Standing standing) {
     Standing.Gate gate = standing.gate();
     Long gaveUpAt = standing.gaveUpAtMillis();
@@ -70,7 +69,7 @@ final class FutureTimes {
         gaveUpAt == null || gaveUpAt <= nowMillis + APART_MILLIS ? gaveUpAt : null);
   }
 
-  /** Drops a drill that lies ahead: it does not run now, and would run when its time comes. */
+  /** Drops a drill in the future, which would otherwise start to run at that time. */
   private @Nullable Drill corrected(@Nullable Drill drill) {
     return drill == null || drill.startedAtMillis() <= nowMillis + APART_MILLIS ? drill : null;
   }
@@ -100,8 +99,8 @@ final class FutureTimes {
   }
 
   /**
-   * Moves the effective time with the declaration that waits for it, so that the wait stays as long
-   * as it was. It may lie ahead for as long as the longest tick.
+   * Moves the effective time with its declaration, so that the wait keeps its length. An effective
+   * time may be ahead by the longest time between two ticks.
    */
   private @Nullable Long effective(Declaration declared) {
     Long effectiveAt = declared.effectiveAtMillis();
@@ -155,7 +154,7 @@ final class FutureTimes {
     return corrected;
   }
 
-  /** By the longest there is: one that was given must not become shorter because others are. */
+  /** Limits a notice by the longest possible one, so that no valid notice becomes shorter. */
   private Allocation.Notice corrected(Allocation.Notice notice) {
     long latest = nowMillis + Allocation.Notice.LONGEST_MILLIS;
     return notice.endsAtMillis() <= latest + APART_MILLIS
@@ -168,7 +167,7 @@ final class FutureTimes {
   }
 
   /**
-   * @param most how far ahead it may well lie
+   * @param most how far in the future the time may be
    */
   private @Nullable Long correctedOrNull(@Nullable Long millis, long most) {
     return millis == null || millis <= nowMillis + most + APART_MILLIS

@@ -6,36 +6,36 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Since when writes are known that lie ahead of the clock, which was set back since or is another
- * process's. When they were made cannot be told; but that it was before they were first met can, by
- * a clock that nobody sets. Without it a cadence would last until the clock has caught up with
- * them. It remembers no more than one write of each cluster there is.
+ * Measures the age of last writes whose time is ahead of the clock, because the clock was set back
+ * or another process made them. The time of such a write is unknown, but it is at least as old as
+ * its first sighting by a monotonic clock. Without this, the write cadence would last until the
+ * clock reaches the time of the write. At most one write of each cluster is stored.
  */
 final class FutureWrites {
-  private record Met(long writeAtMillis, long atNanos) {}
+  private record Sighting(long writeAtMillis, long atNanos) {}
 
-  private final Map<String, Met> met = new ConcurrentHashMap<>();
+  private final Map<String, Sighting> sightings = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
 
   FutureWrites(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  /**
-   * For how long at least the last write of a cluster is over; 0 when the clock itself can tell.
-   */
+  /** Returns the least age of a cluster's last write; 0 if its time is not ahead of the clock. */
   long overMillis(Cluster cluster, long nowMillis) {
     long writeAt = cluster.writes().lastAtMillis();
     if (writeAt <= nowMillis) {
-      met.remove(cluster.name());
+      sightings.remove(cluster.name());
       return 0;
     }
     long now = nanoTime.getAsLong();
-    Met first =
-        met.compute(
+    Sighting first =
+        sightings.compute(
             cluster.name(),
             (name, known) ->
-                known != null && known.writeAtMillis() == writeAt ? known : new Met(writeAt, now));
+                known != null && known.writeAtMillis() == writeAt
+                    ? known
+                    : new Sighting(writeAt, now));
     return TimeUnit.NANOSECONDS.toMillis(now - first.atNanos());
   }
 }

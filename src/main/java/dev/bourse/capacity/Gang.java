@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a gang, a cluster with a minimum of several nodes. Its first nodes become active
- * together, and a minimum that is not ready in time is unwound. Pure functions.
+ * The rules of a gang: a cluster with a minimum of several nodes. The nodes of the minimum become
+ * active together. If the minimum is not ready in time, its grants are unwound. Pure functions.
  */
 public final class Gang {
   private Gang() {}
@@ -56,7 +56,7 @@ public final class Gang {
     return ready.keysDue() ? isComplete(cluster, gpusPerNode) : isKeyed(cluster, gpusPerNode);
   }
 
-  /** Counts nodes that fill a slot and are active or ready, those whose keys are due on request. */
+  /** Counts active and ready nodes that fill a slot, optionally those whose keys are due. */
   private static int prepared(Cluster cluster, boolean withKeysDue) {
     int prepared = 0;
     for (Allocation a : cluster.allocations()) {
@@ -67,10 +67,10 @@ public final class Gang {
   }
 
   /**
-   * The grants to unwind: those of a minimum that is not active, once the oldest of them is older
-   * than the patience with it, or at once if the cluster gave up others of them. Without these the
-   * minimum cannot be completed, and the rest would be kept from others at no cost. Seats and nodes
-   * given up before the grant do not count, because nothing of this minimum is missing then.
+   * Returns the grants to unwind: all grants of an incomplete minimum, if the oldest of them is
+   * older than the patience, or if the cluster gave up others of them. Then the minimum cannot be
+   * completed, and its nodes would be kept from other bidders at no cost. Seats and nodes given up
+   * before the grants do not count, because they are not part of this minimum.
    */
   public static List<Allocation> overdue(
       Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
@@ -93,7 +93,7 @@ public final class Gang {
         : List.of();
   }
 
-  /** The cluster as it is once these of its grants are unwound; its revision stays. */
+  /** Returns the cluster after these grants are unwound; its revision stays. */
   public static Cluster unwound(Cluster cluster, List<Allocation> overdue, long nowMillis) {
     return cluster.holding(
         cluster.allocations().stream()
@@ -112,9 +112,9 @@ public final class Gang {
   }
 
   /**
-   * Whether it bids for nothing new, so that others have the seats which it held in vain: for as
-   * long as the patience is, from when its grants were unwound, unless it is declared anew. A clock
-   * that was ahead then makes it wait no longer.
+   * True if the cluster does not bid for new nodes, so that other bidders get the seats that it
+   * could not use. This lasts for the patience after its grants were unwound, or until it is
+   * declared again. An unwinding by a clock that was ahead does not count.
    */
   public static boolean standsBack(
       Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
@@ -126,9 +126,9 @@ public final class Gang {
   }
 
   /**
-   * The minimum in force after a write.
+   * Returns the minimum in force after a write.
    *
-   * @throws ApiException when it is no whole number of nodes or more than is declared
+   * @throws ApiException if it is not a whole number of nodes, or more than is declared
    */
   static @Nullable Integer minGpus(
       Capacity.Declare order, @Nullable Declaration standing, Pool pool) {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What checks of held machines do to a cluster. Pure; clients' versions stay as they are. */
+/** The changes that health checks of held machines make. Pure; the version stays as it is. */
 public final class HealthCommands {
   /** The actor of a swap that nobody requested. */
   static final String AUTO_SWAP = "system:auto-swap";
@@ -109,7 +109,7 @@ public final class HealthCommands {
         && cluster.findReplacement(node.allocationId()).isEmpty();
   }
 
-  /** The conditions of a requested swap, and that no other is in flight. */
+  /** True if a swap could be requested and no other one is in flight. */
   private static boolean swapsByItself(Cluster cluster) {
     Declaration declared = cluster.declared();
     return declared != null

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A billing hold in force on a cluster.
  *
- * @param stage how far it has gone
- * @param reason what caused it
- * @param enforceAfterMillis when notice becomes enforce, or has become; null in grace and when
- *     nobody has said
+ * @param stage its stage
+ * @param reason its cause
+ * @param enforceAfterMillis when the stage changes, or changed, from notice to enforce; null in
+ *     grace and for a hold without a deadline
  */
 public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis) {
   public Hold {
@@ -20,14 +20,14 @@ public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis
 
   /** The stages of a hold, in order. */
   public enum Stage {
-    /** A shortfall was seen; nothing is paused. */
+    /** There is a shortfall; nothing is paused. */
     GRACE,
     /** New capacity is paused. */
     NOTICE,
     /** Capacity is being reclaimed. */
     ENFORCE;
 
-    /** As activity and surfaces spell it. */
+    /** Returns its name in activity and on all surfaces. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }

@@ -5,26 +5,26 @@ import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What organizations are held for, as whoever keeps their accounts has it stored. */
+/** The billing holds of organizations, which billing stores. */
 @FunctionalInterface
 public interface Holds {
-  /** A hold has moved since it was read. */
+  /** Thrown when a hold changed after it was read. */
   final class HoldMovedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     public HoldMovedException() {
-      super("the billing hold has moved", null, false, false);
+      super("the billing hold has changed", null, false, false);
     }
   }
 
-  /** What an organization's clusters are to be under now. */
+  /** Reads the hold that applies to an organization's clusters. */
   Future<Reading> readHold(String orgId);
 
   /**
-   * What an organization is held for.
+   * The hold of an organization.
    *
-   * @param hold what its clusters are under; null for nothing
-   * @param fences fail a commit with {@link HoldMovedException} when this is not so any more
+   * @param hold the hold that applies to its clusters; null without one
+   * @param fences statements that fail a commit with {@link HoldMovedException} if the hold changed
    */
   record Reading(@Nullable Hold hold, List<Statement> fences) {
     public Reading {

@@ -12,25 +12,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * That all clusters one writer declared last may cost no more an hour together than its limit. It
- * is judged on what is stored: first the writer's row is locked, so that its writes of several
- * clusters come one after the other whatever process they come from, and the sum is looked at once
- * the cluster is written.
+ * The limit of a writer on the hourly cost of all clusters that it declared last. The commit checks
+ * it on the stored rows: it locks the writer's row, so that writes of several clusters run one
+ * after the other in all processes, and checks the sum after it has written the cluster.
  *
  * @param tokenId the token that writes; empty for a member
- * @param grantId the consent by which an application writes, null for a token
- * @param actor how the writer is recorded
+ * @param grantId the OAuth consent by which an application writes; null for a token
+ * @param actor the writer's name in records
  * @param maxCents the limit, in cents an hour
  */
 record HourlyLimit(
     String tokenId, @Nullable String grantId, String orgId, String actor, long maxCents) {
 
-  /** Goes before all else of the commit. */
+  /** Returns the first statement of the commit: it locks the writer's row. */
   Statement lock() {
     return LimitStore.lock(tokenId, grantId);
   }
 
-  /** Goes after the cluster's own row. */
+  /** Returns the check of the sum, which follows the update of the cluster's row. */
   Statement demand() {
     List<@Nullable Object> parameters =
         new ArrayList<>(Arrays.asList(grantId == null ? tokenId : grantId, actor, orgId));
@@ -55,9 +54,9 @@ record HourlyLimit(
   private ApiException refusal() {
     return ApiException.of(
             ErrorCode.TOKEN_LIMIT,
-            "with what the token declared for other clusters at the same time, this is beyond its"
-                + " limit max_hourly_usd; expected at most %s an hour over all of them. Nothing was"
-                + " written",
+            "together with other clusters that the token declared at the same time, this is beyond"
+                + " its limit max_hourly_usd; expected at most %s an hour over all of them. Nothing"
+                + " was written",
             Price.shown(maxCents))
         .with("limit", TokenLimits.MAX_HOURLY)
         .with("maximum", Price.toUsd(maxCents));

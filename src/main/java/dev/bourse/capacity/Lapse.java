@@ -8,28 +8,27 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The end that a declaration comes to by itself: at its {@code until}, or when its budget is used
- * up. It then asks for nothing, its nodes go, and the version advances, so that no writer who does
- * not know of it overwrites it. Pure.
+ * The lapse of a declaration at its {@code until}, or when its budget is used up. The declaration
+ * then asks for no GPUs and its nodes are reclaimed. The version advances, so that a write that
+ * expects the version before fails. The organization's audit trail has a row, as for each write.
+ * Pure.
  *
- * <p>The organization's trail has a row of it, as of each write that makes a version.
- *
- * <p>Billing ended when the end was reached, however late it is carried out: what was held
- * meanwhile is the exchange's own lateness.
+ * <p>Billing ends at the end of the declaration even if the lapse is carried out later, because
+ * that delay is the exchange's fault.
  */
 public final class Lapse {
   private Lapse() {}
 
-  /** Whether a declaration ends at some moment. */
+  /** True if the declaration has an end. */
   static boolean hasEnd(Cluster cluster) {
     return cluster.declared() != null && cluster.declared().untilMillis() != null;
   }
 
   /**
-   * Whether a declaration's end has come.
+   * True if the declaration has reached its end.
    *
-   * @param undoubtedMillis the time as far as nothing speaks against it; while there is none
-   *     nothing ends, for what is taken back cannot be given again
+   * @param undoubtedMillis the time, unless there is a doubt about the clock; without it no
+   *     declaration lapses, because a reclaim cannot be undone
    */
   public static boolean isDue(Cluster cluster, OptionalLong undoubtedMillis) {
     Declaration declared = cluster.declared();
@@ -39,20 +38,20 @@ public final class Lapse {
         && declared.untilMillis() <= undoubtedMillis.getAsLong();
   }
 
-  /** The budget of what a cluster declares; empty without one. */
+  /** Returns the budget of a cluster's declaration; empty without one. */
   public static Optional<Conditions.Budget> budget(Cluster cluster) {
     return Optional.ofNullable(cluster.declared()).map(Declaration::budget);
   }
 
   /**
-   * Changes nothing by itself: a cluster's owner ends what is due before it carries out any
-   * command.
+   * Returns a command that changes nothing. Submitting it makes the owner end a declaration that is
+   * due, because the owner does this before any command.
    */
   public static Command due() {
     return (cluster, nowMillis) -> Transition.none(cluster);
   }
 
-  /** Ends a declaration that has an end; changes nothing of another. */
+  /** Ends a declaration at its {@code until}; changes nothing without one. */
   static Transition atEnd(Cluster cluster, long nowMillis) {
     Declaration declared = cluster.declared();
     return declared == null || declared.untilMillis() == null
@@ -63,7 +62,7 @@ public final class Lapse {
   /**
    * Ends a declaration whose budget is used up.
    *
-   * @param spent the budget that was judged; another one that stands by now is not touched
+   * @param spent the budget that was used up; if another one is in force, nothing changes
    * @param endMillis when it was used up; nothing is billed for the time after
    */
   public static Command spent(Conditions.Budget spent, long endMillis) {
@@ -75,14 +74,14 @@ public final class Lapse {
     };
   }
 
-  /** Never before it began, nor ahead of the clock that tells when it began. */
+  /** Returns the end of a node's billing: not before it began, and not after now. */
   private static long billedTo(Allocation held, long endMillis, long nowMillis) {
     Long activeAt = held.activeAtMillis();
     long since = activeAt == null ? held.grantedAtMillis() : activeAt;
     return Math.max(since, Math.min(endMillis, nowMillis));
   }
 
-  /** What was given back after the budget was used up was held too long for the same reason. */
+  /** Moves reclaims after the end back to it, because no node may be billed past the end. */
   private static void endBills(Cluster cluster, Cluster.Draft draft, long endMillis) {
     for (Allocation given : cluster.allocations()) {
       Allocation.Reclaim reclaim = given.reclaim();

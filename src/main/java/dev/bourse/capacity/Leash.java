@@ -8,24 +8,24 @@ import dev.bourse.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the declarations of a writer are held to. A write that raises nothing always passes, and so
- * does one of no GPUs: whoever is beyond a limit, by their own doing or another's, can still give
- * back what is held.
+ * The limits of a writer's declarations. A write that raises nothing always passes, and so does one
+ * of no GPUs, so that a writer beyond a limit can still release nodes.
  *
  * @param tokenId the token that writes; empty for a member
- * @param grantId the consent by which an application writes for a member, null for anybody else
- * @param limits how far it may go
- * @param elsewhereCents what the other clusters that it declared last may cost an hour, in cents
+ * @param grantId the OAuth consent by which an application writes for a member; null without one
+ * @param limits the writer's limits
+ * @param elsewhereCents the hourly cost at their ceilings of the other clusters that it declared
+ *     last, in cents
  */
 public record Leash(
     String tokenId, @Nullable String grantId, TokenLimits limits, long elsewhereCents) {
 
-  /** Holds nothing back. */
+  /** No limits. */
   public static final Leash NONE = new Leash("", null, TokenLimits.NONE, 0);
 
   /**
-   * Whether a declaration commits to more than the standing one in any respect: more GPUs, a higher
-   * ceiling, for longer, or for more money.
+   * True if a declaration exceeds the standing one in any respect: more GPUs, a higher ceiling, a
+   * later end or a larger or new budget.
    */
   static boolean isRaise(@Nullable Declaration standing, Declaration next) {
     if (next.maxGpus() == 0) {
@@ -42,7 +42,7 @@ public record Leash(
     return standing != null && (next == null || next > standing);
   }
 
-  /** One that is set anew counts from then on, whatever the one before had spent. */
+  /** True if the next budget is larger or was set again, because its costs count from zero. */
   private static boolean isDearer(
       Conditions.@Nullable Budget standing, Conditions.@Nullable Budget next) {
     return standing != null
@@ -51,15 +51,15 @@ public record Leash(
             || next.sinceMillis() != standing.sinceMillis());
   }
 
-  /** What a declaration may cost an hour. */
+  /** Returns a declaration's hourly cost at its ceiling, in cents. */
   static long hourlyCents(@Nullable Declaration declared) {
     return declared == null ? 0 : declared.maxGpus() * declared.ceilingCents();
   }
 
   /**
-   * Whether a cluster's declaration counts with the writer's: the writer made it.
+   * True if the writer made the declaration.
    *
-   * @param actor how the writer is recorded
+   * @param actor the writer's name in records
    */
   boolean wrote(String actor, Declaration declared) {
     return declared.updatedBy().equals(actor)
@@ -67,10 +67,11 @@ public record Leash(
   }
 
   /**
-   * Refuses a declaration beyond a limit.
+   * Rejects a declaration beyond a limit.
    *
-   * @param standing what it replaces, null for the first
-   * @throws ApiException {@code token-limit}, naming the first limit it passes and what would do
+   * @param standing the declaration that it replaces; null for the first
+   * @throws ApiException {@code token-limit}, with the first limit that it exceeds and the maximum
+   *     accepted
    */
   void require(Cluster cluster, @Nullable Declaration standing, Declaration next, long nowMillis) {
     if (limits.isNone() || !isRaise(standing, next)) {
@@ -145,8 +146,8 @@ public record Leash(
   }
 
   /**
-   * What must still hold when a declaration is stored; null when nothing must. Others of the same
-   * writer may be stored meanwhile, by this process or another.
+   * Returns the limit that the commit must check; null without one. Other clusters of the same
+   * writer may be stored at the same time, by this process or another.
    */
   @Nullable HourlyLimit hourlyLimit(
       Cluster cluster, @Nullable Declaration standing, Declaration next) {

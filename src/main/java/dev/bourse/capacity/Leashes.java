@@ -7,7 +7,7 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.function.Function;
 
-/** What callers' declarations are held to, cluster by cluster. */
+/** Reads the limits of callers' declarations. */
 public final class Leashes {
   private final Clusters clusters;
   private final LimitStore limits;
@@ -18,18 +18,19 @@ public final class Leashes {
   }
 
   /**
-   * How far a caller's declarations may go.
+   * Reads the limits of a caller's declarations.
    *
-   * <p>Fails with {@code unauthorized} when the consent that the caller acts by is gone.
+   * <p>Fails with {@code unauthorized} if the caller's OAuth consent was revoked.
    */
   public Future<TokenLimits> readLimits(Principal caller) {
     return limits.limitsOf(caller);
   }
 
   /**
-   * What a caller's write of a cluster is held to, as the other clusters stand when it is asked.
+   * Reads the limits of a caller's write. The function computes them for a cluster from the
+   * declarations of the other clusters at the time of its call.
    *
-   * <p>Fails with {@code unauthorized} when the consent that the caller acts by is gone.
+   * <p>Fails with {@code unauthorized} if the caller's OAuth consent was revoked.
    */
   public Future<Function<Cluster, Leash>> of(Principal caller) {
     return limits.limitsOf(caller).map(found -> cluster -> leash(caller, found, cluster));

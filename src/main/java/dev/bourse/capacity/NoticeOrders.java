@@ -4,24 +4,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a tick decided of one cluster's notices.
+ * A tick's decision on one cluster's notices.
  *
- * @param given allocations to give notice, and which
- * @param withdrawn ids of allocations that won a seat again before their notice was over
+ * @param given the notices to give, by allocation
+ * @param withdrawn ids of allocations that won a seat again before their notice ended
  * @param forgotten ids of allocations whose withdrawn notice does not count for the next one,
  *     because another node took it over or the market is paused
  */
 public record NoticeOrders(
     Map<String, Allocation.Notice> given, List<String> withdrawn, List<String> forgotten) {
-  /** Notices stay as they are. */
+  /** All notices stay as they are. */
   public static final NoticeOrders NONE = new NoticeOrders(Map.of(), List.of(), List.of());
 
-  /** Whether notices stay as they are. */
+  /** True if all notices stay as they are. */
   public boolean areNone() {
     return given.isEmpty() && withdrawn.isEmpty() && forgotten.isEmpty();
   }
 
-  /** Only what is active is given notice: what is not is not used yet, or not any more. */
+  /** Applies the decision. Only active allocations get notice, because no others are in use. */
   void carryOut(Cluster.Draft draft, List<Activity> activity) {
     withdrawn.forEach(
         id ->

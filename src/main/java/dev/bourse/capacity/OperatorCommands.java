@@ -10,19 +10,19 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
+/** The changes that operators and billing make to clusters. Pure; the version stays as it is. */
 public final class OperatorCommands {
-  /** The actor of what an organization's retirement brings about. */
+  /** The actor of changes by an organization's retirement. */
   private static final String OFFBOARD = "system:offboard";
 
-  /** The actor of what operators do to machines, as tenants read it. */
+  /** The actor of operators' changes of machines, as tenants see it. */
   private static final String OPERATOR = "system:operator";
 
   private OperatorCommands() {}
 
   /**
-   * Puts the cluster under what its organization is held for, which its activity tells; changes
-   * nothing when it is so already.
+   * Places or lifts the cluster's billing hold and records this in its activity; changes nothing if
+   * the hold is in force already.
    */
   public static Command billingHold(@Nullable Hold hold) {
     return (cluster, now) -> {
@@ -35,7 +35,7 @@ public final class OperatorCommands {
     };
   }
 
-  /** Sets several things as one change. */
+  /** Sets several settings as one change. */
   static Command set(ClusterAdminService.Settings settings) {
     return (cluster, now) -> {
       Capacity.requireLive(cluster);
@@ -49,9 +49,8 @@ public final class OperatorCommands {
   }
 
   /**
-   * An operator's command, whose audit row goes into the same commit; none when it changes nothing.
-   * The row is the platform's by its owner and not by its subject, which may read like an
-   * organization.
+   * Returns an operator's command whose audit row is stored in the same commit, unless the command
+   * changes nothing. The platform owns the row, because its subject may equal an organization's id.
    *
    * @param actor the operator
    * @param detail the arguments to record
@@ -67,9 +66,9 @@ public final class OperatorCommands {
   }
 
   /**
-   * Pins or unpins the node at this address; changes nothing when it is so already. A pin ends a
-   * swap of the node that is in flight: whoever pins a machine wants it kept, whatever was asked
-   * before. Refused with {@code unknown-node}.
+   * Pins or unpins the node at this address; changes nothing if it is pinned or unpinned already. A
+   * pin ends a swap of the node that is in flight, because it means that the machine must stay.
+   * Fails with {@code unknown-node}.
    */
   public static Command pin(String publicIp, boolean pinned) {
     return (cluster, now) -> {
@@ -97,8 +96,8 @@ public final class OperatorCommands {
   }
 
   /**
-   * Retires the cluster of a retired organization: its writes are disarmed, it declares nothing
-   * more and gives back all it holds, pinned nodes too. Doing so again changes nothing.
+   * Retires the cluster of a retired organization: disarms its writes, declares 0 GPUs and reclaims
+   * all nodes, pinned ones included. Repeating it changes nothing.
    */
   public static Command retire() {
     return (cluster, now) -> {
@@ -115,10 +114,9 @@ public final class OperatorCommands {
   }
 
   /**
-   * Disarms the cluster's writes, declares nothing more for it and takes all it holds, pinned nodes
-   * too.
+   * Disarms the cluster's writes, declares 0 GPUs and reclaims all nodes, pinned ones included.
    *
-   * @return what its activity tells of that
+   * @return the entries for its activity
    */
   static List<Activity> giveBack(
       Cluster.Draft draft, Cluster cluster, String actor, Allocation.Reason reason, long now) {
@@ -136,7 +134,7 @@ public final class OperatorCommands {
       activity.add(Activity.declared(actor, draft.declared));
     }
     for (Allocation allocation : cluster.allocations()) {
-      // A replacement goes with the node it was to replace, so each is looked at anew.
+      // A replacement is reclaimed with its node, so the draft may have changed this allocation.
       draft
           .find(allocation.allocationId())
           .filter(Allocation::isOpen)
@@ -146,9 +144,9 @@ public final class OperatorCommands {
   }
 
   /**
-   * Takes a node from the cluster at once, a pinned one too; it is cleaned like any other. A
-   * replacement on its way fills the slot by itself from now on. Refused with {@code not-found}
-   * when the cluster has no such allocation or gives it back already.
+   * Reclaims a node at once, even a pinned one; its machine is cleaned. An open replacement fills
+   * the slot from now on. Fails with {@code not-found} if the cluster has no such allocation or it
+   * is being reclaimed already.
    */
   public static Command evict(String allocationId) {
     return (cluster, now) -> {
@@ -169,11 +167,11 @@ public final class OperatorCommands {
   }
 
   /**
-   * Ends an allocation at once, in whatever state, without its machine being cleaned: an active one
-   * is billed until now, one being prepared never was. A replacement on its way fills the slot by
-   * itself from now on. Refused with {@code not-found} when the cluster has no such allocation.
+   * Ends an allocation at once, in any state; its machine is not cleaned. An active one is billed
+   * until now, a provisioning one is not billed. An open replacement fills the slot from now on.
+   * Fails with {@code not-found} if the cluster has no such allocation.
    *
-   * @param why what the machine could not be prepared for, as activity tells it
+   * @param why the cause of an unwound grant for the activity
    */
   public static Command end(String allocationId, String why) {
     return (cluster, now) -> {

@@ -8,31 +8,31 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator set for one cluster beside its pool's terms.
+ * An operator's exceptions from the pool's terms for one cluster.
  *
- * @param capCents the highest ceiling accepted on its writes, in cents per GPU-hour, where that is
- *     lower than the pool's; null for the pool's
- * @param env environment variables of its own by name; an empty value takes the pool's away
+ * @param capCents the highest ceiling that its writes may have, in cents per GPU-hour, if lower
+ *     than the pool's cap; null for the pool's cap
+ * @param env environment variables of its own by name; an empty value removes the pool's variable
  */
 public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> env) {
-  /** The pool's terms as they are. */
+  /** No exceptions. */
   public static final Overrides NONE = new Overrides(null, Map.of());
 
   public Overrides {
     env = Collections.unmodifiableMap(new TreeMap<>(env));
   }
 
-  /** The same with this cap, or with none. */
+  /** Returns a copy with this cap, or with none. */
   Overrides capped(@Nullable Long cents) {
     return new Overrides(cents, env);
   }
 
-  /** The same with these variables; the empty map for none. */
+  /** Returns a copy with exactly these variables. */
   Overrides with(Map<String, Optional<String>> variables) {
     return new Overrides(capCents, variables);
   }
 
-  /** The terms in force for the cluster. */
+  /** Returns the terms in force for the cluster. */
   Pool over(Pool pool) {
     if (equals(NONE)) {
       return pool;

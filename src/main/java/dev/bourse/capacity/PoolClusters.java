@@ -9,10 +9,10 @@ import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The clusters of one pool, and which of them its market has to look at. One that declares nothing
- * and holds nothing changes no auction: all a tick owes it is the verdict of those who lack
- * nothing, and most have it. So that they cost a tick nothing, each change of a cluster tells where
- * it belongs. Written by one thread at a time, read by any.
+ * The clusters of one pool, with an index of those that its market must read. A cluster that
+ * declares nothing and holds nothing is idle: it does not affect the auction, and a tick would only
+ * give it the verdict that it has already. Ticks skip idle clusters. One thread writes at a time;
+ * any thread reads.
  */
 final class PoolClusters {
   private static final Verdict UNDETECTED = Verdict.of(false, null);
@@ -23,10 +23,10 @@ final class PoolClusters {
   /** Clusters with a declaration, nodes, an end to reach, a rank of last, or a verdict. */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
-  /** The others, as a pool without an armed detector judges them. */
+  /** Idle clusters with the verdict of a pool whose detector is off. */
   private final NavigableMap<String, ClusterView> idleUndetected = new ConcurrentSkipListMap<>();
 
-  /** The others, as one with an armed detector does. */
+  /** Idle clusters with the verdict of a pool whose detector is armed. */
   private final NavigableMap<String, ClusterView> idleDetected = new ConcurrentSkipListMap<>();
 
   void put(ClusterView view) {
@@ -34,7 +34,7 @@ final class PoolClusters {
     ClusterView before = all.put(name, view);
     Map<String, ClusterView> place = place(view.cluster());
     place.put(name, view);
-    // Last, so that a reader may meet a cluster twice but does not miss one that stirs.
+    // Removed last: a reader may see a cluster twice but never misses one that is not idle.
     if (before != null && !isSame(place(before.cluster()), place)) {
       place(before.cluster()).remove(name);
     }
@@ -47,14 +47,14 @@ final class PoolClusters {
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // Maps are equal by what they hold; this is about which.
+  @SuppressWarnings("ReferenceEquality") // Compares the maps' identity, not their contents.
   private static boolean isSame(Map<String, ClusterView> one, Map<String, ClusterView> other) {
     return one == other;
   }
 
   private NavigableMap<String, ClusterView> place(Cluster cluster) {
     Declaration declared = cluster.declared();
-    // One with an end has to be looked at when that comes.
+    // A declaration with an end is not idle, because a tick must carry out its lapse.
     boolean isIdle =
         (declared == null || (declared.maxGpus() == 0 && declared.untilMillis() == null))
             && cluster.standing().awaitedSlots() == 0
@@ -70,18 +70,18 @@ final class PoolClusters {
     return Collections.unmodifiableNavigableMap(all);
   }
 
-  /** Those that may hold a machine. */
+  /** Returns the clusters that are not idle, which may hold nodes. */
   Collection<ClusterView> stirring() {
     return Collections.unmodifiableCollection(stirring.values());
   }
 
-  /** Those that a tick could change, or that change what it comes to. */
+  /** Returns the clusters that a tick must read: all others have no effect and stay unchanged. */
   List<ClusterView> ofTick(boolean detectorArmed) {
     Map<String, ClusterView> idle = detectorArmed ? idleUndetected : idleDetected;
     if (idle.isEmpty()) {
       return List.copyOf(stirring.values());
     }
-    // The idle ones first: of one that begins to bid meanwhile the later state counts.
+    // Idle clusters first, so that the later state wins for one that starts to bid meanwhile.
     Map<String, ClusterView> views = new LinkedHashMap<>(idle);
     views.putAll(stirring);
     return List.copyOf(views.values());

@@ -7,28 +7,28 @@ import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is in force at this moment for all clusters of one pool. Their snapshots share it, so that
- * new terms, prices and switches are shown at once, however many clusters there are.
+ * The terms, prices and switches in force for all clusters of one pool. Their snapshots share this
+ * object, so that a change shows at once in all of them.
  */
 interface PoolInForce {
-  /** The pool's terms. */
+  /** Returns the pool's terms. */
   Pool pool();
 
-  /** What its market last published; null before its first tick. */
+  /** Returns the last quote of its market; null before its first tick. */
   @Nullable Quote quote();
 
-  /** The platform's switches. */
+  /** Returns the platform's switches. */
   Switches switches();
 
-  /** Tells how long a notice has still to run. */
+  /** Returns the clock for the time left until a billing hold is enforced. */
   Clock clock();
 
-  /** The terms and switches of now, whatever becomes of them; prices go on moving. */
+  /** Returns a copy that keeps the current terms and switches; prices still change. */
   default PoolInForce fixed() {
     return new Fixed(pool(), switches(), this);
   }
 
-  /** Terms and switches as they once were. */
+  /** The terms and switches of one moment. */
   record Fixed(Pool pool, Switches switches, PoolInForce now) implements PoolInForce {
     @Override
     public @Nullable Quote quote() {

@@ -12,22 +12,22 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a declaration would do, or why it would be refused.
+ * The preview of a declaration: its effects, or the error of the write.
  *
- * @param refusal what the write would be answered with; null when it would be accepted
- * @param expected what it would do; null when it would be refused
+ * @param refusal the error of the write; null if it would be accepted
+ * @param expected the effects of the write; null if it would be rejected
  */
 public record Preview(@Nullable ApiException refusal, @Nullable Expected expected) {
 
   /**
-   * A node that a declaration costs.
+   * A node that the cluster would lose.
    *
-   * @param by what takes it
-   * @param atMillis when it goes; empty for at once, and for a node that is given notice once it is
-   *     active
+   * @param by the cause
+   * @param atMillis when it is reclaimed; empty for at once, and for a node that gets its notice
+   *     when it becomes active
    */
   public record Loss(Allocation node, By by, OptionalLong atMillis) {
-    /** What takes a node. */
+    /** The cause of a loss. */
     public enum By {
       /** The declaration, at once. */
       WRITE,
@@ -47,15 +47,14 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
   }
 
   /**
-   * What an accepted declaration would do.
+   * The effects of an accepted declaration.
    *
    * @param state the cluster right after the write
    * @param nextTick the next tick
-   * @param losses nodes the cluster holds now and would lose: first those that the write takes,
-   *     then those that the tick takes, then those that the tick leaves without a seat but takes
-   *     later
-   * @param unprotected nodes that the write leaves to the cluster but whose protection it ends
-   * @param costCents what all nodes held and won would cost an hour, in cents
+   * @param losses held nodes that the cluster would lose: first those that the write reclaims, then
+   *     those that the tick reclaims, then those that the tick gives notice
+   * @param unprotected nodes that the cluster keeps but whose protection the write ends
+   * @param costCents the hourly cost of all nodes held and won, in cents
    */
   public record Expected(
       ClusterView state,
@@ -64,19 +63,17 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
       List<Allocation> unprotected,
       long costCents) {
 
-    /** Nodes the cluster holds now and would not after that tick. */
+    /** Returns the held nodes that the cluster would not hold after that tick. */
     public List<Allocation> victims() {
       return losses.stream().filter(loss -> loss.by() != Loss.By.NOTICE).map(Loss::node).toList();
     }
 
-    /** Nodes that the tick would leave without a seat but not take yet. */
+    /** Returns the nodes that would have no seat but are not reclaimed by that tick. */
     public List<Allocation> noticed() {
       return losses.stream().filter(loss -> loss.by() == Loss.By.NOTICE).map(Loss::node).toList();
     }
 
-    /**
-     * What it can cost at most until it lapses by itself, in US dollars; null when it never does.
-     */
+    /** Returns the most that it can cost until it lapses, in US dollars; null without an end. */
     public @Nullable Double worstCaseUsd() {
       Declaration declared = state.cluster().declared();
       return declared == null ? null : Price.toUsdOrNull(declared.worstCaseCents());
@@ -84,9 +81,9 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
   }
 
   /**
-   * What it would do.
+   * Returns the effects of the write.
    *
-   * @throws ApiException what the write would be refused with
+   * @throws ApiException the error of the write, if it would be rejected
    */
   public Expected orElseThrow() {
     if (expected == null) {
@@ -95,7 +92,7 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
     return expected;
   }
 
-  /** As the VM contract has it: nodes by their addresses. */
+  /** Returns the preview as the VM contract shows it, with nodes by their addresses. */
   public JsonObject toJson() {
     Expected would = expected;
     JsonObject json =

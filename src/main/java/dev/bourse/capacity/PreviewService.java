@@ -9,8 +9,8 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
- * Tries declarations out: the write's own {@link Capacity#declare} on the latest snapshot, then the
- * next tick of its pool upon the state that makes. Nothing is written.
+ * Previews declarations: applies {@link Capacity#declare} to the latest snapshot, then computes the
+ * pool's next tick with the result. Nothing is written.
  */
 public final class PreviewService {
   private final Clusters clusters;
@@ -19,8 +19,8 @@ public final class PreviewService {
   private final Clock clock;
 
   /**
-   * @param terms what a write of a cluster is judged by as of now
-   * @param market tells what the next tick would bring
+   * @param terms the current terms of a write of a cluster
+   * @param market the source of previews of the next tick
    */
   public PreviewService(
       Clusters clusters, Function<Cluster, Terms> terms, TickPreview.Source market, Clock clock) {
@@ -30,15 +30,15 @@ public final class PreviewService {
     this.clock = clock;
   }
 
-  /** What an order would do to a cluster as it stands, from a writer who is held to nothing. */
+  /** Previews a declaration by a writer without limits. */
   public Future<Preview> preview(Cluster seen, Capacity.Declare order) {
     return preview(seen, order, Leash.NONE);
   }
 
-  /** What an order would do to a cluster as it stands. */
+  /** Previews a declaration. */
   public Future<Preview> preview(Cluster seen, Capacity.Declare order, Leash leash) {
     long now = clock.millis();
-    // As its owner would before the write.
+    // The owner, too, ends a declaration that is due before the write.
     Cluster standing =
         Lapse.isDue(seen, OptionalLong.of(now)) ? Lapse.atEnd(seen, now).next() : seen;
     Cluster next;
@@ -52,7 +52,7 @@ public final class PreviewService {
         .map(nextTick -> new Preview(null, expected(standing, clusters.view(next), nextTick, now)));
   }
 
-  /** The cadence is left out: it delays a write but changes nothing of what the write does. */
+  /** Ignores the write cadence, which delays a write but does not change its effect. */
   private static Cluster declared(
       Cluster standing, Capacity.Declare order, Terms terms, long nowMillis) {
     return Capacity.declare(standing, order, terms.atAnyTime(), nowMillis).next();

@@ -22,34 +22,34 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members do with their organization's clusters: make, describe and retire them, in pools that
- * an operator opened to that and within the organization's quota.
+ * The members' actions on their organization's clusters: they create clusters in pools open to
+ * self-service, within the organization's quota, and describe and retire them.
  */
 public final class SelfService {
   /**
-   * How many clusters members may make within 24 hours beyond the organization's quota, in the
-   * place of others that they retire. A retired one keeps its name and its rows for good, so the
-   * quota alone would bound none of them.
+   * Clusters that members may create within 24 hours beyond the organization's quota, to replace
+   * retired ones. A retired cluster keeps its name and its rows for good, so the quota alone would
+   * not bound the rows.
    */
   static final int REPLACED_A_DAY = 20;
 
   private static final Duration DAY = Duration.ofDays(1);
 
-  /** There are as many clusters as may be. */
+  /** Thrown when the organization's quota is used up. */
   private static final class QuotaReachedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     QuotaReachedException() {
-      super("the quota of clusters is reached", null, false, false);
+      super("the organization's quota of clusters is used up", null, false, false);
     }
   }
 
-  /** As many were made within a day as may be. */
+  /** Thrown when the limit of clusters created within 24 hours is reached. */
   private static final class DailyLimitReachedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     DailyLimitReachedException() {
-      super("as many clusters as may be were made within a day", null, false, false);
+      super("the limit of clusters created within 24 hours is reached", null, false, false);
     }
   }
 
@@ -62,8 +62,7 @@ public final class SelfService {
   private final Clock clock;
 
   /**
-   * @param maxClusters how many clusters an organization may have where no operator has said
-   *     otherwise for it
+   * @param maxClusters the quota of an organization unless an operator sets another for it
    */
   public SelfService(
       Database database,
@@ -82,18 +81,19 @@ public final class SelfService {
   }
 
   /**
-   * How many clusters an organization may have, and has.
+   * An organization's quota of clusters.
    *
-   * @param used those that are not retired
+   * @param maximum the most clusters that it may have
+   * @param used the number of its clusters that are not retired
    */
   public record Quota(int maximum, int used) {
-    /** How many more may be made; none where operators have made more than members could. */
+    /** Returns how many more may be created; 0 if operators created more than the quota. */
     public int left() {
       return Math.max(0, maximum - used);
     }
   }
 
-  /** An organization's quota. Refused with {@code not-found} for no such organization. */
+  /** Reads an organization's quota. Fails with {@code not-found}. */
   public Future<Quota> readQuota(String orgId) {
     return database
         .read(
@@ -116,7 +116,7 @@ public final class SelfService {
                     .orElseThrow(() -> ApiException.notFound("organization", orgId)));
   }
 
-  /** The pools in which members may make clusters, by name, with the prices of their last tick. */
+  /** Lists the pools open to self-service by name, with the prices of their last tick. */
   public List<PoolPrices> listPools() {
     return clusters.pools().stream()
         .filter(Pool::selfService)
@@ -127,14 +127,14 @@ public final class SelfService {
   /**
    * A cluster of the caller's organization.
    *
-   * @param createdAtMillis since when it exists
+   * @param createdAtMillis when it was created
    */
   public record Owned(ClusterView view, long createdAtMillis) {}
 
   /**
-   * One page of an organization's clusters of both surfaces, by name.
+   * Lists one page of an organization's clusters of both surfaces, by name.
    *
-   * @param retired only those that are retired, or that are not; empty for all
+   * @param retired true for retired clusters only, false for the others, empty for all
    */
   public Future<Page<Owned>> listClusters(
       String orgId, Optional<Boolean> retired, String after, int limit) {
@@ -158,7 +158,7 @@ public final class SelfService {
         .toList();
   }
 
-  /** One of them. Refused with {@code not-found}, for another organization's too. */
+  /** Reads one cluster. Fails with {@code not-found}, also if another organization owns it. */
   public Future<Owned> readCluster(String orgId, String name) {
     ClusterView view = own(orgId, name);
     return store.listCreated(List.of(name)).map(created -> owned(List.of(view), created).get(0));
@@ -172,15 +172,14 @@ public final class SelfService {
   }
 
   /**
-   * Makes a cluster that nobody has declared anything for. The next tick of its pool heeds what is
-   * declared for it.
+   * Creates a cluster without a declaration. The next tick of its pool reads its declaration.
    *
-   * <p>Refused with {@code bad-request} for a pool that is not open to this, with {@code conflict}
-   * when the name is taken, the quota is used up, as many were made within a day as may be, or the
-   * organization is retired.
+   * <p>Fails with {@code bad-request} if the pool is not open to self-service, and with {@code
+   * conflict} if the name is taken, the quota is used up, the limit within 24 hours is reached or
+   * the organization is retired.
    *
    * @param actor the member
-   * @param description what they say of it, or null
+   * @param description the member's description; null without one
    */
   public Future<Owned> createCluster(
       String actor,
@@ -230,7 +229,7 @@ public final class SelfService {
         .with("maximum", quota.maximum());
   }
 
-  /** The organization's row is held by now, so that of two who race for the last place one wins. */
+  /** Checks the quota. The commit has locked the organization's row, so no other write races it. */
   private Statement withinQuota(String orgId) {
     return Statement.guarded(
         QuotaReachedException::new,
@@ -242,7 +241,7 @@ public final class SelfService {
         maxClusters);
   }
 
-  /** The same of those made within a day, whatever has become of them. */
+  /** Checks the clusters created within 24 hours, retired ones included. */
   private Statement withinDay(String orgId, long nowMillis) {
     return Statement.guarded(
         DailyLimitReachedException::new,
@@ -299,11 +298,11 @@ public final class SelfService {
   }
 
   /**
-   * Changes what is said of a cluster. Refused with {@code not-found}, and with {@code conflict}
-   * when it is retired.
+   * Changes a cluster's description. Fails with {@code not-found}, and with {@code conflict} if it
+   * is retired.
    *
    * @param actor the member
-   * @param description null for nothing
+   * @param description the description; null to remove it
    */
   public Future<Owned> describeCluster(
       String actor, String orgId, String name, @Nullable String description) {
@@ -312,21 +311,21 @@ public final class SelfService {
   }
 
   /**
-   * Retires a cluster, for good: nothing can be declared for it any more and its name is not used
-   * again. What it has done can still be read. Doing so again changes nothing.
+   * Retires a cluster for good: nothing can be declared for it any more, and its name is not used
+   * again. Its activity can still be read. Repeating it changes nothing.
    *
-   * <p>Refused with {@code not-found}, and with {@code conflict} while it holds nodes, unless they
-   * are to be given back.
+   * <p>Fails with {@code not-found}, and with {@code conflict} if it holds nodes and {@code
+   * givesBack} is false.
    *
    * @param actor the member
-   * @param givesBack whether the nodes it holds are given back
+   * @param givesBack true to release the nodes that it holds
    */
   public Future<Owned> retireCluster(String actor, String orgId, String name, boolean givesBack) {
     own(orgId, name);
     return owners.submit(name, retire(actor, givesBack)).compose(v -> readCluster(orgId, name));
   }
 
-  /** Says something else of a cluster, or nothing; changes nothing when it is said already. */
+  /** Sets or removes a cluster's description; changes nothing if it is the same. */
   static Command describe(@Nullable String description, String actor) {
     return (cluster, now) -> {
       Capacity.requireLive(cluster);
@@ -348,7 +347,7 @@ public final class SelfService {
     };
   }
 
-  /** Retires a cluster; nodes it holds, pinned ones too, are given back or stand in the way. */
+  /** Retires a cluster. Held nodes, pinned ones included, are released or prevent it. */
   static Command retire(String actor, boolean givesBack) {
     return (cluster, now) -> {
       if (cluster.isRetired()) {

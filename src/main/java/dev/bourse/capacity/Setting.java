@@ -5,20 +5,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a write says of something that stands: nothing, that it ends, or what it is from now on. In
- * JSON: the field is absent, null, or has a value.
+ * The change of a standing value by a write: keep it, clear it, or set it. In JSON the field is
+ * absent, null, or has a value.
  *
- * @param <T> its value
+ * @param <T> the type of the value
  */
 public sealed interface Setting<T> {
 
-  /** What stands stays. */
+  /** The value stays. */
   record Kept<T>() implements Setting<T> {}
 
-  /** Nothing stands any more. */
+  /** The value is cleared. */
   record Cleared<T>() implements Setting<T> {}
 
-  /** This stands from now on. */
+  /** The value is set. */
   record To<T>(T value) implements Setting<T> {}
 
   static <T> Setting<T> kept() {
@@ -26,9 +26,9 @@ public sealed interface Setting<T> {
   }
 
   /**
-   * The setting a body has in this field.
+   * Returns the setting in a field of a body.
    *
-   * @param parse its value, from a value that is not null
+   * @param parse parses a value that is not null
    */
   static <T> Setting<T> in(JsonObject body, String field, Function<Object, T> parse) {
     Object value = body.getValue(field);
@@ -37,7 +37,7 @@ public sealed interface Setting<T> {
         : body.containsKey(field) ? new Cleared<>() : new Kept<>();
   }
 
-  /** What stands after it, given what stood. */
+  /** Returns the value after the change of the standing one. */
   default @Nullable T over(@Nullable T standing) {
     return this instanceof To<T> to ? to.value() : this instanceof Kept<T> ? standing : null;
   }

@@ -19,8 +19,8 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
 
   /**
    * How long an organization that gave up a seat ranks last for new nodes, and how long a granted
-   * node counts as new. Ten minutes make it useless to block nodes by taking and leaving them, and
-   * are short after a mistake.
+   * node counts as new. Ten minutes make it useless to block nodes by repeated bids and releases,
+   * and are short enough after a mistake.
    */
   public static final long LAST_MILLIS = 600_000;
 

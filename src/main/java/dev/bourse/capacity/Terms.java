@@ -4,14 +4,14 @@ import dev.bourse.pools.Pool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client's write is judged by, besides the cluster itself.
+ * The terms of a client's write, besides the cluster itself.
  *
- * @param pool the market's terms
- * @param admissionCents the admission price last published, null when no price takes a seat
- * @param writesArmed whether the platform accepts capacity writes
- * @param hasSshKeys whether the organization has any ssh key registered; only VM clusters need one
- * @param cadence how often a cluster may be written
- * @param leash what declarations of whoever writes are held to
+ * @param pool the pool's terms
+ * @param admissionCents the last published admission price; null if no price wins a seat
+ * @param writesArmed true if the platform accepts capacity writes
+ * @param hasSshKeys true if the organization has registered an SSH key; only VM clusters need one
+ * @param cadence the write cadence
+ * @param leash the limits of the writer's declarations
  * @param ticks the ticks of the market
  */
 public record Terms(
@@ -24,14 +24,14 @@ public record Terms(
     Ticks ticks) {
 
   /**
-   * The time between the writes of a cluster.
+   * The write cadence of a cluster.
    *
-   * @param millis how far apart accepted client writes of one cluster must be
-   * @param lastOverMillis for how long at least the last of them is over though it lies ahead of
-   *     the clock; 0 when it does not
+   * @param millis the least time between two accepted client writes of a cluster
+   * @param lastOverMillis the least age of the last write if its time is ahead of the clock; 0
+   *     otherwise
    */
   public record Cadence(long millis, long lastOverMillis) {
-    /** A write waits for no other. */
+    /** No cadence. */
     static final Cadence NONE = new Cadence(0, 0);
   }
 
@@ -49,12 +49,12 @@ public record Terms(
     }
   }
 
-  /** The same for a writer who is held to this. */
+  /** Returns these terms with other limits of the writer. */
   public Terms under(Leash other) {
     return with(cadence, other, ticks);
   }
 
-  /** The same for a write that waits for no other. */
+  /** Returns these terms without a cadence. */
   Terms atAnyTime() {
     return with(Cadence.NONE, leash, ticks);
   }

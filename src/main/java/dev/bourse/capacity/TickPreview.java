@@ -8,20 +8,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the next tick would bring a cluster, were the world to stay as it is until then.
+ * The effect of the next tick on a cluster if nothing else changes until then.
  *
- * @param nodesWon declared nodes it would win beside those it holds: granted at the tick, or as
- *     soon as the node of a reclaim comes back
- * @param nodesGranted how many of those would be granted at the tick itself
- * @param nodesUnfilled declared nodes that would win nothing, those that cannot be afforded too
- * @param minimumMissed why it would not win its minimum of several nodes; null when it would, or
- *     has none
- * @param lost ids of allocations that would be taken back
- * @param noticed ids of allocations that would stay though they have no seat, with when their
- *     notice ends; empty for one that is given notice once it is active
- * @param clearingCents the clearing price per GPU-hour; null when nothing would be seated
- * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none
- * @param paused whether an operator has the market paused, so that it grants and takes nothing
+ * @param nodesWon declared nodes that it would win beside those that it holds: granted at the tick,
+ *     or when the node of a reclaim is clean
+ * @param nodesGranted the number of these that the tick itself would grant
+ * @param nodesUnfilled declared nodes that would stay open, also for lack of funds
+ * @param minimumMissed why it would not win its minimum of several nodes; null if it would, or has
+ *     no minimum
+ * @param lost ids of allocations that would be reclaimed
+ * @param noticed ids of allocations that would have no seat but stay, with the end of their notice;
+ *     empty for one that gets its notice when it becomes active
+ * @param clearingCents the clearing price per GPU-hour; null if no bid would have a seat
+ * @param admissionCents the lowest ceiling that would win a node at the tick after; null if none
+ * @param paused true if an operator paused the market, so that it grants and reclaims nothing
  * @param tickAtMillis when that tick is due
  */
 public record TickPreview(
@@ -36,25 +36,25 @@ public record TickPreview(
     boolean paused,
     long tickAtMillis) {
 
-  /** Why a minimum is not won. */
+  /** The reason why a cluster does not win its minimum. */
   public enum MinimumMissed {
     /** A higher ceiling could win it. */
     PRICE,
-    /** There are not as many nodes to win, whatever the ceiling. */
+    /** The pool has too few nodes at any ceiling. */
     SIZE;
 
-    /** As answers spell it; null for none. */
+    /** Returns its name in answers; null for null. */
     public static @Nullable String label(@Nullable MinimumMissed why) {
       return why == null ? null : why.name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** Where previews of ticks come from. */
+  /** Computes previews of ticks. */
   @FunctionalInterface
   public interface Source {
     /**
-     * The next tick of the cluster's pool, with the cluster as given instead of as it stands. Fails
-     * with {@code overloaded} when too many are being made.
+     * Computes the next tick of the cluster's pool with this state of the cluster. Fails with
+     * {@code overloaded} if too many previews are in progress.
      */
     Future<TickPreview> preview(Cluster changed);
   }

@@ -5,17 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one command does to a cluster: the next state and the rows that go with it, committed in one
- * piece. When the revision stays, nothing is written.
+ * The change of a cluster by one command: the next state and the rows of the same commit. If the
+ * revision stays, nothing is written.
  *
- * @param before the state the command was applied to
+ * @param before the state that the command was applied to
  * @param next the state after it
- * @param activity entries of the cluster's activity
- * @param audit the row of the audit trail, null for what the market does but for a lapse
- * @param ended allocations that are gone from the next state though they were open, as they ended
- * @param hourlyLimit what must still hold of the writer's clusters when it is stored, null for
- *     nothing
- * @param bidderCounts what it adds to the counts of bidders
+ * @param activity entries for the cluster's activity
+ * @param audit the row for the audit trail; null for the market's changes except a lapse
+ * @param ended the last state of open allocations that are not in the next state
+ * @param hourlyLimit the limit of the writer that the commit must check; null without one
+ * @param bidderCounts the amounts to add to the counts of bidders
  */
 public record Transition(
     Cluster before,
@@ -26,7 +25,7 @@ public record Transition(
     @Nullable HourlyLimit hourlyLimit,
     List<BidderEvents.Count> bidderCounts) {
 
-  /** One by a writer whose clusters may cost any amount together. */
+  /** A transition without an hourly limit and counts of bidders. */
   Transition(
       Cluster before,
       Cluster next,
@@ -36,17 +35,17 @@ public record Transition(
     this(before, next, activity, audit, ended, null, List.of());
   }
 
-  /** One after which no allocation is gone that was open. */
+  /** A transition that removes no open allocation. */
   Transition(Cluster before, Cluster next, List<Activity> activity, @Nullable AuditRow audit) {
     this(before, next, activity, audit, List.of());
   }
 
-  /** Nothing to do. */
+  /** Returns the transition that changes nothing. */
   static Transition none(Cluster cluster) {
     return new Transition(cluster, cluster, List.of(), null);
   }
 
-  /** The same with a row of the audit trail, in the place of any it had. */
+  /** Returns a copy with this audit row. */
   Transition recorded(AuditRow row) {
     return new Transition(before, next, activity, row, ended, hourlyLimit, bidderCounts);
   }

@@ -5,16 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why declared slots stay open, as the market last judged it.
+ * The market's last verdict on why declared slots stay open.
  *
- * @param bidTooLow the ceiling is under what clears
- * @param capacityUnavailable no price would help; null when the pool has no detector armed
+ * @param bidTooLow true if the ceiling is under the admission price
+ * @param capacityUnavailable true if no price would help; null if the pool's detector is off
  */
 public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {
-  /** Before the market has judged anything. */
+  /** The verdict before the first tick. */
   public static final Verdict NONE = new Verdict(false, null);
 
-  /** Every one there can be: kept once rather than for each cluster. */
+  /** All possible verdicts, shared by all clusters. */
   private static final List<Verdict> ALL =
       List.of(
           NONE,
@@ -29,7 +29,7 @@ public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) 
     json.put("bid_too_low", bidTooLow).put("capacity_unavailable", capacityUnavailable);
   }
 
-  /** The one that says this. */
+  /** Returns the shared verdict with these values. */
   public static Verdict of(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {
     int unavailable = capacityUnavailable == null ? 0 : capacityUnavailable ? 2 : 1;
     return ALL.get((bidTooLow ? 3 : 0) + unavailable);

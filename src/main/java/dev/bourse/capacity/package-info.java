@@ -1,60 +1,63 @@
 /**
- * What a cluster declares and holds: its declaration, allocations, swaps and versions.
+ * The capacity of clusters: declarations, allocations, swaps and versions.
  *
- * <p>The data's way through: a {@link dev.bourse.capacity.Command} is queued at the {@link
- * dev.bourse.capacity.ClusterVerticle} that owns the cluster; it turns the immutable {@link
- * dev.bourse.capacity.Cluster} into a {@link dev.bourse.capacity.Transition}; that is committed in
- * one piece by {@link dev.bourse.capacity.CapacityStore}; only then the new state is published in
- * {@link dev.bourse.capacity.Clusters}, where every event loop reads it without asking anybody.
+ * <p>Data flow: a caller submits a {@link dev.bourse.capacity.Command} to the {@link
+ * dev.bourse.capacity.ClusterVerticle} that owns the cluster. The owner applies it to the immutable
+ * {@link dev.bourse.capacity.Cluster}; the result is a {@link dev.bourse.capacity.Transition}. The
+ * {@link dev.bourse.capacity.CapacityStore} commits it in one transaction. Then the owner publishes
+ * the new state in {@link dev.bourse.capacity.Clusters}, where every event loop reads it without a
+ * message to the owner.
  *
- * <p>A state is built of named parts, such as {@link dev.bourse.capacity.Declaration} and {@link
- * dev.bourse.capacity.Conditions}. A part has its fields, its copy method, what a request says of
- * it and its JSON in one file, and its columns in {@link dev.bourse.capacity.ClusterRows} or {@link
- * dev.bourse.capacity.AllocationRows}. All other code passes parts on as they are. So a new field
- * is written in the contract, the part, its row, a migration, the guide and a test.
+ * <p>A state consists of named parts, such as {@link dev.bourse.capacity.Declaration} and {@link
+ * dev.bourse.capacity.Conditions}. The file of a part has its fields, its copy method, its change
+ * by a request and its JSON; {@link dev.bourse.capacity.ClusterRows} or {@link
+ * dev.bourse.capacity.AllocationRows} has its columns. All other code passes parts on unchanged. A
+ * new field therefore needs a change of the contract, the part, its row, a migration, the guide and
+ * a test.
  *
- * <p>What operators do goes the same way: {@link dev.bourse.capacity.ClusterAdminService} queues
- * {@link dev.bourse.capacity.OperatorCommands} commands, so that a client's write and an operator's
- * never lose each other.
+ * <p>Changes by operators take the same path: {@link dev.bourse.capacity.ClusterAdminService}
+ * submits {@link dev.bourse.capacity.OperatorCommands}, so that a client's write and an operator's
+ * never overwrite each other.
  *
- * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
- * do, {@link dev.bourse.capacity.Allotment} for what the market does, {@link
- * dev.bourse.capacity.Lapse} for what ends by itself. The owner ends a declaration whose time has
- * come before it carries out any command; the market's tick only sees to it that one comes.
+ * <p>The rules are pure functions: {@link dev.bourse.capacity.Capacity} has those of clients,
+ * {@link dev.bourse.capacity.Allotment} those of the market, {@link dev.bourse.capacity.Lapse}
+ * those of the lapse. The owner ends a declaration that is due before it carries out any command;
+ * the market's tick only submits a command.
  *
- * <p>A cluster that is settled, {@link dev.bourse.capacity.Cluster#isSettled}, leaves memory: it is
- * retired and holds nothing. A request that names one has it read from the store first ({@link
- * dev.bourse.capacity.ClusterOwners#meetNamed}), so that the parts that read snapshots need not
- * wait. Lists that show retired clusters are read from the store.
+ * <p>A settled cluster ({@link dev.bourse.capacity.Cluster#isSettled}) is retired and holds
+ * nothing, and leaves memory. A request that names one reads it from the store first ({@link
+ * dev.bourse.capacity.ClusterOwners#meetNamed}), so that code that reads snapshots need not wait.
+ * Lists that show retired clusters are read from the store.
  *
  * <p>{@link dev.bourse.capacity.Standing} is a cluster's part in the market: the ceiling that the
  * last tick read, the seats it waits for, and whether its organization ranks last.
  *
- * <p>{@link dev.bourse.capacity.HealthCommands} records what checks of held machines found and
- * swaps failed nodes if the declaration says so. Such a swap is a requested one in all that
- * follows: the same replacement, protection, price and lapse. One is in flight at a time and none
- * within ten minutes of a node becoming active, so that it is no faster way to other machines than
- * requests. Each change that starts or ends a credit is stored in the commit of the change.
+ * <p>{@link dev.bourse.capacity.HealthCommands} records the results of health checks and swaps
+ * failed nodes if the declaration says so. Such a swap is treated like a requested one: the same
+ * replacement, protection, price and lapse. One is in flight at a time, and a node is swapped at
+ * the earliest ten minutes after it became active, so that automatic swaps are no faster way to
+ * other machines than requests. A change that starts or ends a credit is stored in the same commit.
  *
- * <p>What is in force for a pool's clusters, {@link dev.bourse.capacity.PoolInForce}, is shared by
- * their snapshots: to change it costs the same for one cluster as for a million.
+ * <p>The snapshots of a pool's clusters share the terms in force ({@link
+ * dev.bourse.capacity.PoolInForce}), so a change of the terms costs the same for one cluster as for
+ * a million.
  *
- * <p>A {@link dev.bourse.capacity.Drill} is stored with the cluster, because the process that works
- * on its machines may be another one than the one that was asked.
+ * <p>A {@link dev.bourse.capacity.Drill} is stored with the cluster, because another process may
+ * work on its machines than the one that got the request.
  *
- * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
- * then the market's own clearing upon what it makes.
+ * <p>{@link dev.bourse.capacity.PreviewService} previews a declaration: it applies the same {@code
+ * declare} and then the market's own clearing.
  *
- * <p>What a cluster wants to be told of ({@link dev.bourse.capacity.Alerts}) is part of its state:
- * the tick raises it under its lease, so once however many processes there are.
+ * <p>The alerts of a cluster ({@link dev.bourse.capacity.Alerts}) are part of its state. The tick
+ * raises them under its lease, so each is raised once in a deployment of several processes.
  *
- * <p>A writer under limits is held by a {@link dev.bourse.capacity.Leash}, which {@code declare}
- * looks at last but for the cadence. What a token's clusters may cost together is looked at once
- * more in the commit, under a lock on the token's row ({@code HourlyLimit}): other owners, other
- * processes too, may be writing its other clusters.
+ * <p>A {@link dev.bourse.capacity.Leash} has the limits of a writer. {@code declare} checks them
+ * last except for the cadence. The commit checks the hourly limit of all clusters of a token again,
+ * under a lock on the token's row ({@code HourlyLimit}), because other owners and processes may
+ * write the token's other clusters at the same time.
  *
- * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
- * reads (a hop for each of thousands of reads a second that need no order).
+ * <p>Rejected: a lock per cluster, because it blocks a thread during disk I/O; and reads by a
+ * message to the owner, because thousands of reads a second need no order.
  */
 @NullMarked
 package dev.bourse.capacity;

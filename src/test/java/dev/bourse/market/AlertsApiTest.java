@@ -156,7 +156,7 @@ class AlertsApiTest extends MarketApiFixture {
         clock.step(10 * MINUTE);
         until("its spend is told", () -> alerts(red).size() == 1);
         assertEquals(
-            "alert spend: the declaration has cost what was to be told of",
+            "alert spend: the declaration has reached the spend threshold",
             alerts(red).get(0).getString("note"));
         clock.step(10 * MINUTE);
         until("and its end", () -> alerts(red).size() == 2);
