@@ -12,16 +12,16 @@ public record Health(State state, List<String> reasons) {
   /** Nothing was checked: checks are off, or the machine has no program for them. */
   public static final Health UNKNOWN = new Health(State.UNKNOWN, List.of());
 
-  /** Everything was checked, without a fault. */
+  /** All checks passed. */
   public static final Health OK = new Health(State.OK, List.of());
 
-  /** From best to worst, after unknown. */
+  /** The states from best to worst, after unknown. */
   public enum State {
     /** Nothing was checked. */
     UNKNOWN,
     /** No fault. */
     OK,
-    /** Jobs run, slower or with a risk; the machine is not granted again. */
+    /** Jobs run, but slower or with a risk; the machine is not granted again. */
     DEGRADED,
     /** Jobs cannot rely on the machine. */
     FAILED

@@ -3,14 +3,14 @@ package dev.bourse.nodes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine says about itself.
+ * A machine's answer about the allocation that it holds.
  *
- * @param nodeId the machine
- * @param allocationId the allocation it is prepared for, null when it is clean
- * @param notice what its tenant's programs were told last, null for nothing since it started
+ * @param nodeId the machine's id
+ * @param allocationId the allocation that it is prepared for; null if it is clean
+ * @param notice the last notice delivered on it; null without one since it started
  */
 public record Holding(String nodeId, @Nullable String allocationId, @Nullable NodeNotice notice) {
-  /** One whose programs were told nothing. */
+  /** An answer without a notice. */
   public Holding(String nodeId, @Nullable String allocationId) {
     this(nodeId, allocationId, null);
   }

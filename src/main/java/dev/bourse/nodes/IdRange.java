@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The ids that tenants' logins and organizations' groups get on machines. It ends where the
- * machines' blocks of subordinate ids begin and starts above a machine's own accounts.
+ * The range of user and group ids for tenants' logins and organizations' groups on machines. It
+ * starts above a machine's own accounts and ends below the blocks of subordinate ids.
  *
  * @param first the lowest id, at least 65,536
  * @param last the highest id, at most 268,435,455
@@ -15,7 +15,7 @@ public record IdRange(long first, long last) {
   private static final long HIGHEST = 0xFFF_FFFFL;
   private static final Pattern TEXT = Pattern.compile("([0-9]{1,10})-([0-9]{1,10})");
 
-  /** A thousand grants an hour use it up within 29 years. */
+  /** The default range; a thousand grants an hour use it up in 29 years. */
   static final IdRange USUAL = new IdRange(10_000_000, HIGHEST);
 
   public IdRange {
@@ -26,7 +26,7 @@ public record IdRange(long first, long last) {
     }
   }
 
-  /** Reads {@code FIRST-LAST}. */
+  /** Parses {@code FIRST-LAST}. */
   public static IdRange parse(String text) {
     Matcher parts = TEXT.matcher(text.strip());
     if (!parts.matches()) {

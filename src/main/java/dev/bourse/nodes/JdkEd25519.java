@@ -29,8 +29,8 @@ import org.apache.sshd.common.util.security.eddsa.generic.GenericOpenSSHEd25519P
 import org.apache.sshd.common.util.security.eddsa.generic.GenericSignatureEd25519;
 
 /**
- * Ed25519 for the ssh library out of the JDK itself (JEP 339). The library comes with bindings to
- * two third-party providers only, and is silent about the algorithm when neither is there.
+ * Binds the SSH library to the JDK's Ed25519 (JEP 339). The library has bindings to two third-party
+ * providers only, and disables the algorithm silently if neither is present.
  */
 final class JdkEd25519 implements EdDSASupport<EdECPublicKey, EdECPrivateKey> {
   /** The JDK's provider of elliptic-curve algorithms. */
@@ -40,7 +40,7 @@ final class JdkEd25519 implements EdDSASupport<EdECPublicKey, EdECPrivateKey> {
 
   private JdkEd25519() {}
 
-  /** Makes the ssh library of this process use the JDK's Ed25519; may be called repeatedly. */
+  /** Makes the SSH library of this process use the JDK's Ed25519. Idempotent. */
   static void register() {
     SecurityUtils.registerSecurityProvider(new Registrar());
   }
@@ -111,8 +111,8 @@ final class JdkEd25519 implements EdDSASupport<EdECPublicKey, EdECPrivateKey> {
   }
 
   /**
-   * The JDK has no call from a private key to its public one, but its generator takes exactly the
-   * seed from the random source it is given, and a private key is that seed.
+   * Derives the public key. The JDK has no such call, but its key generator reads exactly the seed
+   * from its random source, and a private key is that seed.
    */
   @Override
   public EdECPublicKey recoverEDDSAPublicKey(PrivateKey key) throws GeneralSecurityException {
@@ -148,7 +148,7 @@ final class JdkEd25519 implements EdDSASupport<EdECPublicKey, EdECPrivateKey> {
     return buffer;
   }
 
-  /** Never asked for: it serves an agent handing keys out, which is not offered here. */
+  /** Not supported: only an SSH agent that hands out keys needs it. */
   @Override
   public <B extends Buffer> B putEDDSAKeyPair(B buffer, PublicKey pub, PrivateKey prv) {
     throw new UnsupportedOperationException("private keys are not handed out");

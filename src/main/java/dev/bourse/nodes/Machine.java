@@ -5,13 +5,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One machine of an inventory.
  *
- * @param nodeId its name among operators; never shown on the VM surface
- * @param publicIp the address tenants reach it at
- * @param sshPort the port of its ssh server, for tenants and the provider alike
- * @param hostKey its ssh host key as a public key line ({@code ssh-ed25519 AAAA…}), pinned; null
- *     only for machines that are not real
- * @param baseline the digest of the accepted list of what root owns on it; null until its first
- *     list
+ * @param nodeId its id, which operators see and the VM surface never shows
+ * @param publicIp the address at which tenants reach it
+ * @param sshPort the port of its SSH server, for tenants and the provider
+ * @param hostKey its pinned SSH host key as a public key line ({@code ssh-ed25519 AAAA…}); null for
+ *     simulated machines only
+ * @param baseline the digest of its accepted baseline; null until the first one
  */
 public record Machine(
     String nodeId,
@@ -26,17 +25,17 @@ public record Machine(
     }
   }
 
-  /** A machine without a list. */
+  /** A machine without a baseline. */
   public Machine(String nodeId, String publicIp, int sshPort, @Nullable String hostKey) {
     this(nodeId, publicIp, sshPort, hostKey, null);
   }
 
-  /** Returns the machine after a new image: with another host key and no list yet. */
+  /** Returns the machine after a new image: with another host key and no baseline yet. */
   public Machine reimaged(String newHostKey) {
     return new Machine(nodeId, publicIp, sshPort, newHostKey);
   }
 
-  /** Returns the same machine with an accepted list. */
+  /** Returns the machine with an accepted baseline. */
   public Machine withBaseline(String digest) {
     return new Machine(nodeId, publicIp, sshPort, hostKey, digest);
   }

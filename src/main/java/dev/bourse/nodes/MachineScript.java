@@ -13,25 +13,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs on a machine for one call: a fixed POSIX shell text (the files in {@code nodes/} of the
+ * The script of one call on a machine: a fixed POSIX shell text (the files in {@code nodes/} of the
  * resources), values as its positional parameters, and data on its standard input.
  *
- * <p>The work of a call is a run of its own on the machine, apart from the connection that began
- * it: a lost connection, a caller that ended and another one that takes over lose nothing of it.
- * Each connection is a visit, which begins the run unless it is under way already, waits a while
- * for its end and says {@linkplain #isAtWork so} when that has not come. A run is ended with all
- * its processes when its time is up; how it ended is noted on the machine until somebody asks.
+ * <p>The work of a call is a run on the machine that does not depend on the connection: it survives
+ * a lost connection, the end of the caller, and a takeover by another process. Each connection is a
+ * visit: it starts the run unless it is in progress, waits some time for its end, and reports
+ * {@linkplain #isAtWork a run in progress} otherwise. When the time of a run is up, the machine
+ * kills all its processes. The machine keeps the result of a run until a visit reads it.
  *
- * <p>A tenant may have left anything in its home directory, so root neither writes nor removes
- * there through a name the tenant could have made a symbolic link: the script changes into the
- * keys' directory first, checks where it is, and from then on uses plain names.
+ * <p>A tenant may have left symbolic links in its home directory, so root must not write or remove
+ * files there by a path. The script changes into the keys' directory, checks the directory's real
+ * path, and then uses plain names.
  *
  * @param command the command line for the machine
- * @param input what the command reads, sent as UTF-8
- * @param patienceSeconds how long the command may take to answer, however its run goes
+ * @param input the standard input of the command, sent as UTF-8
+ * @param patienceSeconds how long the command may take to answer, even if its run takes longer
  */
 record MachineScript(String command, String input, int patienceSeconds) {
-  /** What precedes the allocation in the answer of {@link #held}, for a login may print too. */
+  /** Precedes the allocation in the answer of {@link #held}, because a login may print too. */
   static final String MARK = "bourse-mark:";
 
   /** Precedes each fault in the answer of {@link #examine}: its severity, a space, a sentence. */
@@ -40,29 +40,25 @@ record MachineScript(String command, String input, int patienceSeconds) {
   /** A line that ends the answer of {@link #examine} if something was checked. */
   static final String CHECKED = "bourse-checked";
 
-  /** Precedes the digest of the list of what root owns. */
+  /** Precedes the digest of the baseline, the list of the configuration that root owns. */
   static final String BASELINE = "bourse-baseline:";
 
-  /** Precedes each difference to the accepted list. */
+  /** Precedes each difference from the accepted baseline. */
   static final String CHANGE = "bourse-change:";
 
-  /**
-   * Precedes what a reclaim did: seconds, processes, files, objects, and the digest of the list.
-   */
+  /** Precedes the record of a reclaim: seconds, processes, files, objects, baseline digest. */
   static final String CLEANED = "bourse-cleaned:";
 
   /** Precedes the id and the state of the last notice in the answer of {@link #held}. */
   static final String NOTICE = "bourse-notice:";
 
-  /**
-   * Precedes the sequence of a newer notice, which the machine keeps in the place of the call's.
-   */
+  /** Precedes the sequence of a newer notice, which the machine keeps instead of the call's. */
   static final String NEWER = "bourse-newer:";
 
-  /** Three answers of the driver's programs, and the operator's check. */
+  /** The time for three programs of the driver and the operator's check. */
   private static final int EXAMINE_SECONDS = 3 * 22 + 62;
 
-  /** The signals, and the wait for another notice. */
+  /** The time for the signals and the wait for another notice. */
   private static final int NOTICE_SECONDS = 10;
 
   private static final int HOLDS_ANOTHER = 65;
@@ -82,14 +78,13 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static final String COMMON = read("common.sh");
 
   /**
-   * The program runs three times for one call, each time as its phase says. {@code visit} is what a
-   * connection starts; {@code keep} watches over the work, in a session of its own; {@code work}
-   * does it, in another one, which is ended as a whole when its time is up.
+   * The program of a run. It runs in three phases: a connection starts {@code visit}; {@code keep}
+   * supervises the work in its own session; {@code work} does the work in another session, which is
+   * killed as a whole when its time is up.
    *
-   * <p>Whoever holds the kernel's lock on a file beside the mark, which no tenant can open, is at
-   * work on the machine; the lock goes with the last process of the run. Another file says who it
-   * is: a run of an older release held another lock or none, and a process that it names counts
-   * too.
+   * <p>A run holds the kernel's lock on a file beside the mark, which no tenant can open; its last
+   * process releases the lock. Another file names the run's process, which counts as well, because
+   * a run of an older release held another lock or none.
    */
   private static final String RUN =
       read("tenant.sh")
@@ -105,7 +100,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
           + read("health.sh")
           + read("look.sh");
 
-  /** Installs exactly these keys on a machine that is clean or holds this very allocation. */
+  /** Installs exactly these keys on a machine that is clean or holds this allocation. */
   static MachineScript provision(
       SshConfig config,
       Machine machine,
@@ -131,7 +126,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
         config.hasOwnIds() ? terms.ids() : null);
   }
 
-  /** Takes a machine back that holds this very allocation, or none. */
+  /** Reclaims a machine that holds this allocation or none. */
   static MachineScript reclaim(
       SshConfig config, Machine machine, String allocationId, int patienceSeconds) {
     return run(
@@ -158,17 +153,17 @@ record MachineScript(String command, String input, int patienceSeconds) {
     return look(config, machine, terms, "examine", EXAMINE_SECONDS);
   }
 
-  /** Prints {@link #BASELINE}, the digest of the machine's list, and {@link #CHANGE} lines. */
+  /** Prints {@link #BASELINE} with the digest of the baseline, and {@link #CHANGE} lines. */
   static MachineScript review(SshConfig config, Machine machine) {
     return look(config, machine, null, "review_baseline", limitSeconds(config));
   }
 
-  /** Accepts the machine's list if it still has this digest. */
+  /** Accepts the machine's baseline if it still has this digest. */
   static MachineScript accept(SshConfig config, Machine machine, String digest) {
     return look(config, machine, null, "accept_baseline", limitSeconds(config), digest);
   }
 
-  /** Tells the tenant's programs of a notice. */
+  /** Delivers a notice to the tenant's programs. */
   static MachineScript notice(
       SshConfig config, Machine machine, String allocationId, NodeNotice notice, long sequence) {
     return look(
@@ -232,7 +227,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
     return (int) ((config.commandTimeoutMillis() + 999) / 1000);
   }
 
-  /** Tells a call from one that would leave the machine otherwise. */
+  /** Returns a digest that distinguishes calls with different results on the machine. */
   private static String digest(List<String> parts) {
     byte[] whole = String.join("\0", parts).getBytes(StandardCharsets.UTF_8);
     return HexFormat.of().formatHex(Digests.sha256(whole), 0, 8);
@@ -246,7 +241,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
     }
   }
 
-  /** Whether a status means that a run, this call's or another's, is under way on the machine. */
+  /** True if a status means that a run, this call's or another's, is in progress on the machine. */
   static boolean isAtWork(int status) {
     return status == AT_WORK;
   }
@@ -260,7 +255,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
     return switch (status) {
       case HOLDS_ANOTHER ->
           NodeFailureException.heldByAnother(
-              call + ": the machine holds another allocation, or was taken back from this one");
+              call + ": the machine holds another allocation, or was reclaimed from this one");
       case PREPARE_FAILED ->
           NodeFailureException.lasting(call + ": the prepare command failed: " + printed);
       case END_SESSIONS_FAILED ->
@@ -282,7 +277,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
       case FAULTY ->
           NodeFailureException.unfit(call + ": the machine failed its hardware check: " + printed);
       case CHANGED ->
-          NodeFailureException.unfit(call + ": the machine is not as it was accepted: " + printed);
+          NodeFailureException.unfit(
+              call + ": the machine differs from its accepted baseline: " + printed);
       case SUSPECT ->
           NodeFailureException.lasting(
               call + ": the machine failed its hardware check: " + printed);
@@ -305,7 +301,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
     if (!config.adminUser().equals("root")) {
       words.addAll(List.of("sudo", "-n"));
     }
-    // By way of a parameter, so that the text can run itself again.
+    // The text is a parameter, so that it can run itself again.
     words.addAll(List.of("/bin/sh", "-c", quoted("eval \"$1\""), "bourse"));
     words.add(quoted(COMMON + text));
     words.add(phase);

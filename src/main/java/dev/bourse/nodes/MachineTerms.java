@@ -3,16 +3,16 @@ package dev.bourse.nodes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool says of its machines and of their tenants, for checks of a machine, and the ids of a
- * tenant's login.
+ * The pool's terms that a provider needs: the hardware to check, the rights of tenants, and the ids
+ * of a tenant's login.
  *
  * @param gpus GPUs of one machine, at least 1
  * @param model the GPU's model in free text, such as {@code H100 80GB}; null for any. The first
  *     word with a digit must occur in the driver's product name; a word such as {@code 80GB} is the
  *     memory
- * @param hasRootTenants true if tenants may become root; otherwise a machine on which the tenant's
- *     login could is refused
- * @param ids what the login gets in a grant; null outside of grants, and for machines that need
+ * @param hasRootTenants true if tenants may become root; otherwise a machine is rejected if the
+ *     tenant's login can become root on it
+ * @param ids the ids of the login in a grant; null outside of grants, and for machines that need
  *     none
  */
 public record MachineTerms(

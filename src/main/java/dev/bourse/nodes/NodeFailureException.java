@@ -3,8 +3,8 @@ package dev.bourse.nodes;
 import java.util.Locale;
 
 /**
- * Why a provider could not carry out what it was asked: a sentence for operators, which names the
- * machine and never reaches a tenant.
+ * Thrown when a provider could not carry out a call. Its message is a sentence for operators that
+ * names the machine; it never reaches a tenant.
  */
 public final class NodeFailureException extends RuntimeException {
   private enum Kind {
@@ -22,42 +22,42 @@ public final class NodeFailureException extends RuntimeException {
     this.kind = kind;
   }
 
-  /** A failure that the same call may not meet again: no connection. */
+  /** A failure that a retry may avoid, such as a lost connection. */
   public static NodeFailureException passing(String message) {
     return new NodeFailureException(message, Kind.PASSING);
   }
 
-  /** Nothing was tried, for want of room or because somebody is at work: ask again later. */
+  /** The call was not tried, because of overload or a run in progress; retry it later. */
   public static NodeFailureException busy(String message) {
     return new NodeFailureException(message, Kind.BUSY);
   }
 
-  /** A failure that lasts until somebody changes something: a wrong host key, a refused login. */
+  /** A failure that lasts until an operator acts, such as a wrong host key or a refused login. */
   public static NodeFailureException lasting(String message) {
     return new NodeFailureException(message, Kind.LASTING);
   }
 
-  /** A tenant must not get the machine until an operator changed something on it. */
+  /** The machine must not be granted to a tenant until an operator has repaired it. */
   public static NodeFailureException unfit(String message) {
     return new NodeFailureException(message, Kind.UNFIT);
   }
 
-  /** The machine is marked for another allocation than the call's, and was left as it is. */
+  /** The machine is marked for another allocation than the call's; the call changed nothing. */
   public static NodeFailureException heldByAnother(String message) {
     return new NodeFailureException(message, Kind.HELD_BY_ANOTHER);
   }
 
-  /** Which of these it is, in a word. */
+  /** Returns the kind of the failure as a word. */
   public String kind() {
     return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Whether the same call may do later with nothing changed. */
+  /** True if a retry of the same call may succeed. */
   public boolean isPassing() {
     return kind == Kind.PASSING || kind == Kind.BUSY;
   }
 
-  /** Whether nothing speaks against the machine, which was not even asked; a passing failure. */
+  /** True if the call was not tried, so that the machine is not at fault; a passing failure. */
   public boolean isBusy() {
     return kind == Kind.BUSY;
   }
@@ -67,7 +67,7 @@ public final class NodeFailureException extends RuntimeException {
     return kind == Kind.UNFIT;
   }
 
-  /** Whether the machine is marked for another allocation; a lasting failure. */
+  /** True if the machine is marked for another allocation; a lasting failure. */
   public boolean isHeldByAnother() {
     return kind == Kind.HELD_BY_ANOTHER;
   }

@@ -6,14 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A notice to the programs on a machine that it will be taken back, or the withdrawal of one.
+ * A notice to the programs on a machine that it will be reclaimed, or the withdrawal of one.
  *
- * @param reason why, in lower-case words; {@link #DRILL} if nobody takes the machine back
- * @param reclaimAtMillis when
- * @param isWithdrawn true once this does not apply any more
+ * @param reason the reason, in lower-case words; {@link #DRILL} if the machine is not reclaimed
+ * @param reclaimAtMillis the time of the reclaim
+ * @param isWithdrawn true for a withdrawal
  */
 public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdrawn) {
-  /** The reason of a notice that only tries out how programs react. */
+  /** The reason of a notice that only tests how programs react. */
   public static final String DRILL = "drill";
 
   private static final String GIVEN = "given";
@@ -25,7 +25,7 @@ public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdraw
       Pattern.compile("([a-z-]{1,32})-([0-9]{1,18}) (" + GIVEN + "|" + WITHDRAWN + ")");
 
   public NodeNotice {
-    // The file and the machine's answer need no escaping.
+    // With these characters, the file and the machine's answer need no escaping.
     if (!REASON.matcher(reason).matches() || reclaimAtMillis < 0) {
       throw new IllegalArgumentException(
           "notice %s for %s: not a reason and a time".formatted(reason, reclaimAtMillis));
@@ -62,9 +62,9 @@ public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdraw
   }
 
   /**
-   * Returns the file that programs read.
+   * Returns the contents of the file that programs read.
    *
-   * @param sequence grows with each notice of one holder of the machine
+   * @param sequence the number of the notice, which rises with each notice to one holder
    */
   String toJson(long sequence) {
     return """

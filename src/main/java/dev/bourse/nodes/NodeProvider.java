@@ -7,52 +7,51 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
- * changes nothing more; every call ends within the provider's own time-out. Failures are {@link
- * NodeFailureException}s, and tell when a machine {@linkplain
- * NodeFailureException#isHeldByAnother() is another's}.
+ * The port to the machines. Every call is idempotent and ends within the provider's own timeout.
+ * Failures are {@link NodeFailureException}s. If a machine holds another allocation, the failure is
+ * {@linkplain NodeFailureException#isHeldByAnother() of its own kind}.
  *
- * <p>What a call does on a machine may outlive the process that called. A call that meets such work
- * waits for its end, and when it was the very same call, learns how that ended: that somebody is at
- * work is never a reason to fail.
+ * <p>The work of a call on a machine may outlive the process that called. A call that finds such
+ * work waits for its end; if it is the same call, it returns the result of that work. A call never
+ * fails only because other work is in progress.
  */
 public interface NodeProvider {
 
   /**
-   * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, marks
-   * the machine with the allocation. When the future succeeds the tenant can log in. A machine that
-   * is marked for another allocation is left as it is and the call fails: reclaim it from that one
-   * first, also after a provision that failed. So does the call for an allocation that a machine
-   * was reclaimed from: it comes late, and lets nobody in.
+   * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, and
+   * marks the machine with the allocation. When the future succeeds, the tenant can log in. If the
+   * machine is marked for another allocation, the call changes nothing and fails; reclaim the
+   * machine from that allocation first, also after a provision that failed. The call also fails for
+   * an allocation that the machine was reclaimed from, so that a late call gives no access.
    *
-   * <p>A machine whose hardware has a fault is refused with an {@linkplain
-   * NodeFailureException#isUnfit() unfit} failure, before any key is installed.
+   * <p>If the machine's hardware has a fault, the call fails as {@linkplain
+   * NodeFailureException#isUnfit() unfit} before it installs a key.
    *
-   * @param publicKeys ssh public key lines; an empty list prepares the machine without keys, and
-   *     keeps the keys that an earlier call for the allocation has installed
-   * @param terms what the pool promises
+   * @param publicKeys SSH public key lines; an empty list prepares the machine without keys, and
+   *     keeps the keys that an earlier call for the allocation installed
+   * @param terms the pool's terms
    */
   Future<Void> provision(
       Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms);
 
   /**
-   * Takes a machine back from an allocation: ends the tenant's sessions, removes its keys, wipes
-   * its data, clears the mark. When the future succeeds nobody but the operator can log in. A
-   * machine without a mark is cleaned all the same; one that is marked for another allocation is
-   * left as it is and the call fails, for the call may come late and the machine be somebody else's
-   * by now. If what root owns on the machine is not what was accepted, the call fails as
-   * {@linkplain NodeFailureException#isUnfit() unfit} and the mark stays.
+   * Reclaims a machine from an allocation: ends the tenant's sessions, removes its keys, wipes its
+   * data, and clears the mark. When the future succeeds, only the operator can log in. A machine
+   * without a mark is cleaned too. If the machine is marked for another allocation, the call
+   * changes nothing and fails, because it may be a late call. If the machine differs from its
+   * accepted baseline, the call fails as {@linkplain NodeFailureException#isUnfit() unfit} and the
+   * mark stays.
    */
   Future<Cleaning> reclaim(Machine machine, String allocationId);
 
-  /** Returns the ids for {@link MachineTerms#ids}; empty if grants need none. */
+  /** Returns the range of {@link MachineTerms#ids}; empty if grants need no ids. */
   default Optional<IdRange> idRange() {
     return Optional.empty();
   }
 
   /**
-   * Returns how long a new image of a machine may take, including the machine's start. Empty if
-   * nothing of a tenant with root rights stays on a machine, so that it needs none.
+   * Returns how long a new image of a machine may take, including the machine's start. Empty if a
+   * tenant with root rights can leave nothing on a machine, so that it needs no new image.
    */
   default OptionalLong reimageTimeoutMillis() {
     return OptionalLong.empty();
@@ -64,9 +63,9 @@ public interface NodeProvider {
   }
 
   /**
-   * Gives a machine a new image, and returns its new host key. Nothing of the answer comes from the
-   * machine. The call may be repeated with the same {@linkplain ReimageOrder#id() id}. It fails as
-   * unfit if the time is up.
+   * Gives a machine a new image and returns its new host key, which does not come from the machine.
+   * The call may be repeated with the same {@linkplain ReimageOrder#id() id}. It fails as unfit
+   * when the time is up.
    */
   default Future<String> reimage(Machine machine, ReimageOrder order) {
     return Future.failedFuture(
@@ -74,52 +73,52 @@ public interface NodeProvider {
   }
 
   /**
-   * What these machines hold, for reconciliation. A machine that cannot be asked is absent from the
-   * answer; the call itself fails only when none of it could be carried out.
+   * Returns the allocations that machines hold, for reconciliation. The answer leaves out machines
+   * that cannot be reached; the call fails only if no machine answers.
    */
   Future<List<Holding>> held(List<Machine> machines);
 
   /**
-   * Asks one machine what it holds and checks its hardware. Changes nothing for a tenant, waits for
-   * no other call's turn and takes at most minutes if the machine's driver hangs. A machine that
-   * nobody holds takes its first list of what root owns.
+   * Reads the allocation that a machine holds and checks its hardware. The call does not disturb a
+   * tenant, does not wait for the turns of other calls, and takes minutes at most if the machine's
+   * driver hangs. A machine that holds no allocation takes its first baseline.
    */
   Future<Examination> examine(Machine machine, MachineTerms terms);
 
   /**
-   * Whether a machine answers at all: succeeds when it is the one that the inventory knows and lets
-   * the provider in. Changes nothing on it, waits for no other call's turn and takes seconds at
-   * most.
+   * Succeeds if the machine has the host key of the inventory and accepts the provider's login. The
+   * call changes nothing, does not wait for the turns of other calls, and takes seconds at most.
    */
   Future<Void> probe(Machine machine);
 
   /**
-   * Tells the tenant's programs on a machine of a notice: writes a file, sends signals, and starts
-   * the tenant's own program without waiting for it. Waits for no other call's turn, is tried once,
-   * and never delays a reclaim. The machine ignores a notice that it was told already, and another
-   * one whose sequence is not above the last. Fails if the machine does not hold the allocation.
+   * Delivers a notice to the tenant's programs on a machine: writes a file, sends signals, and
+   * starts the tenant's own program without waiting for it. The call does not wait for the turns of
+   * other calls, is not retried, and never delays a reclaim. The machine ignores a notice that it
+   * has delivered already, and a different one whose sequence is not above the last. The call fails
+   * if the machine does not hold the allocation.
    *
-   * @param sequence grows with each call for an allocation, whichever process calls
-   * @return the sequence if the machine told this notice, now or before; otherwise that of the
-   *     newer notice which it keeps
+   * @param sequence a number that rises with each call for an allocation, in all processes
+   * @return the sequence if the machine delivered this notice, now or before; otherwise the
+   *     sequence of the newer notice that it keeps
    */
   Future<Long> deliverNotice(
       Machine machine, String allocationId, NodeNotice notice, long sequence);
 
-  /** Compares what root owns on a machine with what was accepted. */
+  /** Compares a machine's configuration with its accepted baseline. */
   Future<BaselineReview> reviewBaseline(Machine machine);
 
   /**
-   * Accepts what root owns on a machine.
+   * Accepts a machine's configuration as its baseline.
    *
-   * @param digest of the {@linkplain #reviewBaseline review} that was accepted; the call fails as
-   *     unfit if the machine changed since
+   * @param digest the digest of the {@linkplain #reviewBaseline review}; the call fails as unfit if
+   *     the machine changed since
    */
   Future<Void> acceptBaseline(Machine machine, String digest);
 
-  /** Shows what the provider counts; once. */
+  /** Registers the provider's metrics. Call it once. */
   default void registerMetrics(Signals signals) {}
 
-  /** Ends what is under way and frees connections. */
+  /** Fails the calls in progress and closes connections. */
   Future<Void> close();
 }

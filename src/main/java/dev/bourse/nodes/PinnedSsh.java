@@ -40,18 +40,18 @@ import org.apache.sshd.server.forward.RejectAllForwardingFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs commands on machines over ssh, each machine known by one host key that is agreed beforehand.
- * Calls block the thread they are made on, each for a bounded time; any number of threads may call.
+ * Runs commands on machines over SSH. Each machine has one pinned host key. Calls block the calling
+ * thread for a bounded time. Thread-safe.
  */
 final class PinnedSsh {
-  /** What is kept of each of a command's two outputs; the rest is read and dropped. */
+  /** The stored part of each of a command's two outputs; the rest is read and dropped. */
   private static final int MAX_OUTPUT_BYTES = 65_536;
 
   /**
-   * What a machine may take on top of a command's own patience, in times to connect: a busy one's
-   * shell starts late.
+   * The time for an answer beyond a command's own patience, in connect timeouts, because the shell
+   * of a busy machine starts late.
    */
-  private static final int CONNECTS_AN_ANSWER_MAY_TAKE = 6;
+  private static final int ANSWER_CONNECT_TIMEOUTS = 6;
 
   private static final AttributeRepository.AttributeKey<Pin> PIN =
       new AttributeRepository.AttributeKey<>();
@@ -64,16 +64,16 @@ final class PinnedSsh {
   private final SshClient client;
 
   /**
-   * What a command left: its exit status and the beginning of its outputs.
+   * The result of a command: its exit status and the beginning of its outputs.
    *
-   * @param status 0 for success
+   * @param status the exit status; 0 for success
    */
   record Result(int status, String output, String errors) {}
 
   /**
-   * A client that knows one identity and nothing of this machine's own ssh settings.
+   * A client with one identity, which ignores the SSH settings of this host.
    *
-   * @throws IllegalArgumentException when the identity file holds no key that can be used
+   * @throws IllegalArgumentException if the identity file has no usable key
    */
   PinnedSsh(SshConfig config) {
     JdkEd25519.register();
@@ -82,7 +82,7 @@ final class PinnedSsh {
     client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
     client.setKeyIdentityProvider(
         KeyIdentityProvider.wrapKeyPairs(List.of(identity(config.identityFile()))));
-    // The signatures of a session are narrowed to its host key's; the login keeps all of them.
+    // A session's signatures are limited to those of its host key; the login needs all of them.
     client.setUserAuthFactories(
         List.of(new UserAuthPublicKeyFactory(List.copyOf(client.getSignatureFactories()))));
     client.setForwardingFilter(RejectAllForwardingFilter.INSTANCE);
@@ -94,12 +94,12 @@ final class PinnedSsh {
             pin(session).narrow(session);
           }
         });
-    // A silent command is ended by its own time-out, not by the library's idle one.
+    // A silent command ends by its own timeout, not by the library's idle timeout.
     CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ofMinutes(10));
     client.start();
   }
 
-  /** Ends all sessions; blocks until they are gone. */
+  /** Ends all sessions. Blocks until they have ended. */
   void close() {
     client.stop();
   }
@@ -107,7 +107,7 @@ final class PinnedSsh {
   /**
    * Runs one command.
    *
-   * @throws NodeFailureException when it could not be run to its end
+   * @throws NodeFailureException if the command could not run to its end
    */
   Result run(Machine machine, MachineScript script) {
     Pin pin = new Pin(machine);
@@ -116,7 +116,7 @@ final class PinnedSsh {
       login(session, pin);
       return execute(session, machine, script);
     } finally {
-      // At once: everything that matters has been answered, and a hung peer would answer nothing.
+      // Immediately, because the answer is complete and a hung peer would not confirm the close.
       session.close(true);
     }
   }
@@ -124,7 +124,7 @@ final class PinnedSsh {
   /**
    * Logs in and out again.
    *
-   * @throws NodeFailureException when it could not
+   * @throws NodeFailureException if the login fails
    */
   void probe(Machine machine) {
     Pin pin = new Pin(machine);
@@ -166,7 +166,7 @@ final class PinnedSsh {
     }
   }
 
-  /** Whether two ends that can talk will not come to terms however often they try. */
+  /** True if the peer rejected the login or the key exchange, so that a retry cannot succeed. */
   private static boolean isRefusal(IOException e) {
     return e instanceof SshException ssh
         && (ssh.getDisconnectCode() == SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE
@@ -185,7 +185,7 @@ final class PinnedSsh {
       channel.open().verify(config.connectTimeoutMillis(), CANCEL);
       long waitMillis =
           script.patienceSeconds() * 1000L
-              + CONNECTS_AN_ANSWER_MAY_TAKE * config.connectTimeoutMillis();
+              + ANSWER_CONNECT_TIMEOUTS * config.connectTimeoutMillis();
       Set<ClientChannelEvent> events =
           channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), waitMillis);
       if (events.contains(ClientChannelEvent.TIMEOUT)) {
@@ -227,13 +227,13 @@ final class PinnedSsh {
     return pin;
   }
 
-  /** The one host key a session may meet. */
+  /** The only host key that a session accepts. */
   private static final class Pin {
     private final Machine machine;
     private final String type;
     private final PublicKey expected;
 
-    /** What was met instead; written by the library's thread, read by the one that waits. */
+    /** The mismatch found, if any; the library's thread writes it, the waiting thread reads it. */
     private volatile @Nullable String mismatch;
 
     Pin(Machine machine) {
@@ -261,7 +261,7 @@ final class PinnedSsh {
       return false;
     }
 
-    /** A server with several host keys shows the one asked for: ask for the pinned one. */
+    /** Requests the pinned type of host key, because a server may have keys of several types. */
     void narrow(Session session) {
       List<String> names = new ArrayList<>();
       if (type.equals("ssh-rsa")) {

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operator's command that gives a machine a new image. It runs on the service's host, because
- * the machine's tenant may have changed everything on the machine: only an answer that does not
- * come from the machine proves what its new host key is.
+ * the tenant may have changed everything on the machine: only an answer from elsewhere proves the
+ * new host key.
  */
 final class ReimageCommand {
-  /** Time between two looks at a command, which takes minutes. */
-  private static final long LOOK_MILLIS = 50;
+  /** The time between two polls of a command, which takes minutes. */
+  private static final long POLL_MILLIS = 50;
 
   /** Enough for the key and the last messages of an imaging system; the rest is dropped. */
   private static final int MAX_OUTPUT_BYTES = 65_536;
@@ -38,7 +38,7 @@ final class ReimageCommand {
   }
 
   /**
-   * Runs the command until it ends, its time is up or nobody wants it any more. Blocks.
+   * Runs the command until it ends, its time is up or the order is not wanted any more. Blocks.
    *
    * @return the machine's new host key, {@code type base64}
    * @throws NodeFailureException with what the command printed if it gave no key
@@ -62,7 +62,7 @@ final class ReimageCommand {
               "%s: the command did not end in time and was stopped%s"
                   .formatted(call, printed(errors, output)));
         }
-        process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS);
       }
       output.read();
       errors.read();
@@ -86,7 +86,7 @@ final class ReimageCommand {
   private Process start(String call, Machine machine, ReimageOrder order) {
     ProcessBuilder builder = new ProcessBuilder("/bin/sh", "-c", command);
     Map<String, String> environment = builder.environment();
-    // Settings of the service may be secrets.
+    // The service's settings in the environment may be secrets.
     environment.keySet().removeIf(name -> name.startsWith("BOURSE_"));
     environment.put("BOURSE_NODE", machine.nodeId());
     environment.put("BOURSE_POOL", order.pool());
@@ -103,7 +103,7 @@ final class ReimageCommand {
     }
   }
 
-  /** Ends a command with the processes that it started. */
+  /** Kills a command and the processes that it started. */
   private static void end(Process process) {
     List<ProcessHandle> children = process.descendants().toList();
     process.destroyForcibly();
@@ -113,7 +113,7 @@ final class ReimageCommand {
   /**
    * Returns the key on the last line.
    *
-   * @throws NodeFailureException if there is none, or more than one
+   * @throws NodeFailureException if the output has no key, or more than one
    */
   static String hostKey(String call, String output) {
     List<String> lines = output.lines().map(String::strip).filter(l -> !l.isEmpty()).toList();
@@ -141,7 +141,7 @@ final class ReimageCommand {
     return key;
   }
 
-  /** True if a line has this key, whatever its comment. */
+  /** True if a line has this key; comments are ignored. */
   static boolean isSameKey(String key, @Nullable String line) {
     return line != null && (line.strip() + ' ').startsWith(key + ' ');
   }
@@ -153,8 +153,8 @@ final class ReimageCommand {
   }
 
   /**
-   * The end of what a command prints. Read without blocking: what it leaves running may keep it
-   * open.
+   * The last part of a command's output. It is read without blocking, because a process that the
+   * command leaves running may keep the stream open.
    */
   private static final class Output {
     private final InputStream in;

@@ -1,15 +1,15 @@
 package dev.bourse.nodes;
 
 /**
- * How simulated machines behave.
+ * The behaviour of simulated machines.
  *
- * @param provisionDelayMillis how long preparing a machine takes, 0 or more
- * @param reclaimDelayMillis how long taking it back takes, 0 or more
- * @param failureRate the share of calls that fail after their delay, 0 to 1
+ * @param provisionDelayMillis the duration of a provision, 0 or more
+ * @param reclaimDelayMillis the duration of a reclaim, 0 or more
+ * @param failureRate the fraction of calls that fail after their delay, 0 to 1
  */
 public record SimulatedConfig(
     long provisionDelayMillis, long reclaimDelayMillis, double failureRate) {
-  /** A day: a longer delay is a slip of the keyboard, not a machine. */
+  /** A day; a longer delay is a typing mistake. */
   private static final long MAX_DELAY_MILLIS = 86_400_000;
 
   public SimulatedConfig {

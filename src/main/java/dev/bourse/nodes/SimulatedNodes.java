@@ -13,8 +13,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Machines that exist in memory alone: every call takes its delay and then succeeds or, at the
- * configured rate, fails. What they hold is forgotten when the process ends.
+ * Machines that exist in memory only. Every call takes its delay and then succeeds, or fails at the
+ * configured rate. Their state ends with the process.
  */
 public final class SimulatedNodes implements NodeProvider {
   /** Usable hosts of 198.18.0.0/15, the benchmarking network of RFC 2544. */
@@ -26,24 +26,24 @@ public final class SimulatedNodes implements NodeProvider {
   private final SimulatedConfig config;
   private final RandomGenerator random;
 
-  // All below, and the random source, are guarded by this object.
+  // This object guards all fields below and the random source.
   private final Map<String, String> marks = new HashMap<>();
 
-  /** By machine, the allocation it was last taken back from, which never comes back. */
+  /** The allocation that each machine was last reclaimed from; it is never provisioned again. */
   private final Map<String, String> ended = new HashMap<>();
 
-  /** By machine, the last notice of its holder. */
-  private final Map<String, Told> told = new HashMap<>();
+  /** The last notice of each machine's holder. */
+  private final Map<String, Delivery> deliveries = new HashMap<>();
 
-  private record Told(NodeNotice notice, long sequence) {}
+  private record Delivery(NodeNotice notice, long sequence) {}
 
-  private final Set<Promise<Void>> underWay = new HashSet<>();
+  private final Set<Promise<Void>> callsInProgress = new HashSet<>();
   private boolean closed;
 
   /**
-   * Machines that all start out clean.
+   * Machines that are clean at the start.
    *
-   * @param random where failures come from; used by one thread at a time
+   * @param random the source of failures; used by one thread at a time
    */
   public SimulatedNodes(Vertx vertx, SimulatedConfig config, RandomGenerator random) {
     this.vertx = vertx;
@@ -52,7 +52,7 @@ public final class SimulatedNodes implements NodeProvider {
   }
 
   /**
-   * The address of a simulated machine.
+   * Returns the address of a simulated machine.
    *
    * @param index 0 to {@link #ADDRESSES} − 1
    */
@@ -74,7 +74,7 @@ public final class SimulatedNodes implements NodeProvider {
           requireNoOther(machine, allocationId);
           if (allocationId.equals(ended.get(machine.nodeId()))) {
             throw NodeFailureException.heldByAnother(
-                machine.nodeId() + " was taken back from allocation " + allocationId);
+                machine.nodeId() + " was reclaimed from allocation " + allocationId);
           }
           marks.put(machine.nodeId(), allocationId);
         });
@@ -88,7 +88,7 @@ public final class SimulatedNodes implements NodeProvider {
             () -> {
               requireNoOther(machine, allocationId);
               marks.remove(machine.nodeId());
-              told.remove(machine.nodeId());
+              deliveries.remove(machine.nodeId());
               ended.put(machine.nodeId(), allocationId);
             })
         .map(Cleaning.UNRECORDED);
@@ -107,11 +107,11 @@ public final class SimulatedNodes implements NodeProvider {
   }
 
   private Holding holding(String nodeId) {
-    Told known = told.get(nodeId);
+    Delivery known = deliveries.get(nodeId);
     return new Holding(nodeId, marks.get(nodeId), known == null ? null : known.notice());
   }
 
-  /** A machine that exists in memory alone has no hardware to check. */
+  /** Returns unknown health, because simulated machines have no hardware. */
   @Override
   public Future<Examination> examine(Machine machine, MachineTerms terms) {
     return held(List.of(machine)).map(held -> new Examination(held.get(0), Health.UNKNOWN, null));
@@ -129,9 +129,9 @@ public final class SimulatedNodes implements NodeProvider {
                 throw NodeFailureException.heldByAnother(
                     machine.nodeId() + " does not hold allocation " + allocationId);
               }
-              Told known = told.get(machine.nodeId());
+              Delivery known = deliveries.get(machine.nodeId());
               if (known == null || known.sequence() < sequence) {
-                told.put(machine.nodeId(), new Told(notice, sequence));
+                deliveries.put(machine.nodeId(), new Delivery(notice, sequence));
               } else if (!known.notice().equals(notice)) {
                 kept.set(known.sequence());
               }
@@ -149,7 +149,7 @@ public final class SimulatedNodes implements NodeProvider {
     return Future.failedFuture(NodeFailureException.lasting(machine.nodeId() + " is simulated"));
   }
 
-  /** A machine that exists in memory alone is always there. */
+  /** Always succeeds. */
   @Override
   public Future<Void> probe(Machine machine) {
     return Future.succeededFuture();
@@ -160,8 +160,8 @@ public final class SimulatedNodes implements NodeProvider {
     List<Promise<Void>> ended;
     synchronized (this) {
       closed = true;
-      ended = List.copyOf(underWay);
-      underWay.clear();
+      ended = List.copyOf(callsInProgress);
+      callsInProgress.clear();
     }
     ended.forEach(
         promise -> promise.tryFail(NodeFailureException.busy("the node provider is closed")));
@@ -174,17 +174,17 @@ public final class SimulatedNodes implements NodeProvider {
       if (closed) {
         return Future.failedFuture(NodeFailureException.busy("the node provider is closed"));
       }
-      underWay.add(promise);
+      callsInProgress.add(promise);
     }
-    // A timer of 0 ms is refused; 1 ms keeps the answer off the caller's stack all the same.
-    vertx.setTimer(Math.max(1, delayMillis), timer -> land(promise, call, change));
+    // Vert.x rejects a timer of 0 ms; 1 ms also keeps the answer off the caller's stack.
+    vertx.setTimer(Math.max(1, delayMillis), timer -> complete(promise, call, change));
     return promise.future();
   }
 
-  private void land(Promise<Void> promise, String call, Runnable change) {
+  private void complete(Promise<Void> promise, String call, Runnable change) {
     @Nullable NodeFailureException failure = null;
     synchronized (this) {
-      if (!underWay.remove(promise)) {
+      if (!callsInProgress.remove(promise)) {
         return;
       }
       try {
@@ -196,7 +196,7 @@ public final class SimulatedNodes implements NodeProvider {
         failure = e;
       }
     }
-    // Whoever waits is told outside the lock, for it may call back in.
+    // Outside the lock, because the promise's handlers may call this object.
     if (failure == null) {
       promise.complete();
     } else {

@@ -35,19 +35,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Real machines over ssh; host keys are pinned by the inventory.
+ * Drives real machines over SSH. The inventory pins their host keys.
  *
- * <p>What a call does on a machine is a run of its own there ({@link MachineScript}), which
- * outlives connections and callers and is ended by the machine when its time is up. A call visits
- * the machine, one connection at a time, until its run has ended; one that meets another's run, be
- * it of a process that is gone, waits for its end, and one that meets a run of the very same call
- * takes it for its own.
+ * <p>The work of a call is a run on the machine ({@link MachineScript}), which survives the
+ * connection and the caller; the machine ends it when its time is up. A call visits the machine,
+ * one connection at a time, until its run has ended. A call that finds another call's run waits for
+ * its end, even if the process of that call is gone. A call that finds a run of the same call
+ * adopts it.
  *
- * <p>Visits are made on a pool of as many threads as machines may be visited at a time: a visit
- * spends its seconds waiting for a machine, so threads cost nothing that connections do not, and
- * every wait has its time-out where it stands. Between visits a call has no thread. Calls for one
- * machine take turns in the order in which they came. Futures complete on the context of the
- * caller. Failures are {@link NodeFailureException}s.
+ * <p>A pool of threads makes the visits, one thread for each allowed connection. A visit waits for
+ * the machine most of the time, and each wait has its timeout in place. Between visits a call has
+ * no thread. Calls for one machine take turns in the order of arrival. Futures complete on the
+ * context of the caller. Failures are {@link NodeFailureException}s.
  */
 public final class SshNodes implements NodeProvider {
   private static final Logger LOG = LoggerFactory.getLogger(SshNodes.class);
@@ -56,47 +55,47 @@ public final class SshNodes implements NodeProvider {
 
   private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
-  /** A machine whose tenant is root may print anything. */
+  /** A sequence, which is checked because a machine whose tenant is root may print anything. */
   private static final Pattern SEQUENCE = Pattern.compile("[0-9]{1,18}");
 
   private static final Pattern CLEANED =
       Pattern.compile("(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) ([0-9a-f]{64})?");
 
-  /** A type, base64 and a comment of printable text: no options, no second line. */
+  /** A type, base64 and a comment of printable text, without options and a second line. */
   private static final Pattern KEY_LINE =
       Pattern.compile("(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}( \\P{Cc}*)?");
 
-  /** All keys of an organization on a machine: 1 MiB is thousands of them. */
+  /** The most characters of all keys of a grant: 1 MiB holds thousands of keys. */
   private static final int MAX_KEYS_CHARS = 1 << 20;
 
   private static final int MAX_LOGGED_CHARS = 2_000;
 
-  /** Most runs end within the visit that begins them; those that do not are looked in on. */
+  /** The patience of the first visit, in which most runs end; later visits poll the others. */
   static final int FIRST_VISIT_SECONDS = 20;
 
   private static final int LATER_VISIT_SECONDS = 1;
 
-  /** Pauses between visits double; a run's end may be noticed as late as the last one is long. */
+  /** The first pause between visits; pauses double, and delay the detection of a run's end. */
   static final long FIRST_PAUSE_MILLIS = 1_000;
 
   private static final int PAUSE_DOUBLINGS = 3;
 
   /**
-   * How long a call waits on top of another's run and its own, each of which the machine ends when
-   * its time is up: for pauses, for connections, and for what does not heed its end at once.
+   * How long a call waits beyond the time limits of another call's run and its own: for pauses, for
+   * connections, and for processes that do not end at once.
    */
   private static final long SLACK_MILLIS = 120_000;
 
   /**
-   * Notices that are delivered at a time. A visit takes about half a second, so two thousand
-   * machines are told within ten seconds.
+   * The most notices delivered at a time. A visit takes about half a second, so two thousand
+   * machines get their notice within ten seconds.
    */
   private static final int NOTICES_AT_ONCE = 128;
 
   /**
-   * Machines that are examined at a time. A machine takes seconds, and a minute if its driver
-   * hangs; so 10,000 are examined within ten minutes or three hours. The rate of probes limits the
-   * load of this host, because each starts one examination at most.
+   * The most machines examined at a time. An examination takes seconds, and a minute if the driver
+   * hangs, so 10,000 machines take ten minutes to three hours. The rate of probes limits the load
+   * of this host, because each probe starts one examination at most.
    */
   private static final int EXAMINED_AT_ONCE = 64;
 
@@ -111,24 +110,24 @@ public final class SshNodes implements NodeProvider {
   private final ThreadPoolExecutor imaging;
   private final ReimageCommand reimageCommand;
 
-  /** Threads of their own, because a notice must not wait for a machine that is cleaned. */
+  /** A separate pool, because a notice must not wait for machines that are being cleaned. */
   private final ThreadPoolExecutor noticePool;
 
-  /** Threads of their own, because a grant must not wait for a driver that hangs. */
+  /** A separate pool, because a grant must not wait for a driver that hangs. */
   private final ThreadPoolExecutor examining;
 
-  // The three below are guarded by this object.
+  // This object guards the three fields below.
   private final Map<String, Future<?>> lastOfMachine = new HashMap<>();
-  private final Set<Promise<?>> underWay = new HashSet<>();
+  private final Set<Promise<?>> callsInProgress = new HashSet<>();
   private boolean closed;
 
   /**
-   * A provider ready to work; no machine is contacted yet.
+   * Creates a provider; it does not contact machines yet.
    *
-   * @param traces where each call and its visits are told to
+   * @param traces receives a span for each call and each visit
    * @param clock the time that machines' clocks are compared with
-   * @throws IllegalArgumentException when the identity file holds no usable key
-   * @throws java.io.UncheckedIOException when it cannot be read
+   * @throws IllegalArgumentException if the identity file has no usable key
+   * @throws java.io.UncheckedIOException if it cannot be read
    */
   public SshNodes(Vertx vertx, SshConfig config, Traces traces, Clock clock) {
     this(vertx, config, traces, clock, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
@@ -149,7 +148,7 @@ public final class SshNodes implements NodeProvider {
     this.firstPauseMillis = firstPauseMillis;
     ssh = new PinnedSsh(config);
     reimageCommand = new ReimageCommand(config.reimageCommand());
-    // Room for every admitted call and for two inventories being asked at once.
+    // Room for all admitted calls and two concurrent calls of held().
     pool =
         threads(
             "bourse-ssh-",
@@ -157,7 +156,7 @@ public final class SshNodes implements NodeProvider {
             config.maxWaiting() + 2 * config.maxConcurrent());
     noticePool = threads("bourse-notice-", NOTICES_AT_ONCE, config.maxWaiting());
     examining = threads("bourse-examine-", EXAMINED_AT_ONCE, config.maxWaiting());
-    // Threads of their own, because a command takes minutes, for which no machine would be visited.
+    // A separate pool, because a command takes minutes and would block visits.
     imaging = threads("bourse-reimage-", config.maxConcurrent(), config.maxWaiting());
   }
 
@@ -180,10 +179,10 @@ public final class SshNodes implements NodeProvider {
   }
 
   /**
-   * Reads the identity that machines are logged in to with. Blocks.
+   * Checks that the identity for logins can be read. Blocks.
    *
-   * @throws IllegalArgumentException when the file holds no key that can be used
-   * @throws java.io.UncheckedIOException when it cannot be read
+   * @throws IllegalArgumentException if the file has no usable key
+   * @throws java.io.UncheckedIOException if it cannot be read
    */
   public static void checkIdentity(SshConfig config) {
     JdkEd25519.register();
@@ -250,14 +249,14 @@ public final class SshNodes implements NodeProvider {
           NodeFailureException.unfit(
               call
                   + ": its tenant could become root, and nodes.ssh.reimage-command is not set: set"
-                  + " it, or install the machine anew, pin its new host key and end its reclaim"));
+                  + " it, or reinstall the machine, pin its new host key and end its reclaim"));
     }
     long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(order.remainingMillis());
     return once(
         imaging,
         call,
         () -> {
-          // What has waited for a thread has less time left.
+          // The wait for a thread counts.
           long leftMillis = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
           String key =
               reimageCommand.run(
@@ -276,7 +275,7 @@ public final class SshNodes implements NodeProvider {
         });
   }
 
-  /** Asks every machine once, without retries and without waiting for other calls' turns. */
+  /** Visits every machine once, without retries; does not wait for the turns of other calls. */
   @Override
   public Future<List<Holding>> held(List<Machine> machines) {
     Context context = vertx.getOrCreateContext();
@@ -289,7 +288,7 @@ public final class SshNodes implements NodeProvider {
       if (lanes == 0) {
         return Future.succeededFuture(List.of());
       }
-      underWay.add(answer);
+      callsInProgress.add(answer);
     }
     Queue<Machine> rest = new ConcurrentLinkedQueue<>(machines);
     List<Holding> answers = Collections.synchronizedList(new ArrayList<>());
@@ -300,7 +299,7 @@ public final class SshNodes implements NodeProvider {
                 answer,
                 answers.isEmpty()
                     ? Future.failedFuture(
-                        NodeFailureException.passing("none of the machines asked could answer"))
+                        NodeFailureException.passing("no machine answered"))
                     : Future.succeededFuture(List.copyOf(answers)));
     AtomicInteger open = new AtomicInteger(lanes);
     for (int i = 0; i < lanes; i++) {
@@ -309,7 +308,7 @@ public final class SshNodes implements NodeProvider {
     return answer.future();
   }
 
-  /** A connection, the pinned host key and the login, without a command. */
+  /** Connects, checks the host key and logs in, without a command. */
   @Override
   public Future<Void> probe(Machine machine) {
     return once(
@@ -354,7 +353,7 @@ public final class SshNodes implements NodeProvider {
                 lines(output, MachineScript.NEWER)
                     .filter(newer -> SEQUENCE.matcher(newer).matches())
                     .findFirst()
-                    // It ignores an equal one as well, which another process may have sent.
+                    // The machine also ignores an equal sequence, which another process may send.
                     .map(newer -> Math.max(Long.parseLong(newer), sequence + 1))
                     .orElse(sequence));
   }
@@ -382,7 +381,7 @@ public final class SshNodes implements NodeProvider {
         .mapEmpty();
   }
 
-  /** One visit without retries, which does not wait for other calls' turns. */
+  /** Makes one visit without retries and without waiting for the turns of other calls. */
   private <T> Future<T> once(String call, Supplier<T> visit) {
     return once(pool, call, visit);
   }
@@ -394,7 +393,7 @@ public final class SshNodes implements NodeProvider {
       if (closed) {
         return Future.failedFuture(closedFailure());
       }
-      underWay.add(answer);
+      callsInProgress.add(answer);
     }
     Future<T> tried = onPool(threads, call, visit);
     tried.onComplete(done -> deliver(context, answer, tried));
@@ -406,8 +405,8 @@ public final class SshNodes implements NodeProvider {
     List<Promise<?>> ended;
     synchronized (this) {
       closed = true;
-      ended = List.copyOf(underWay);
-      underWay.clear();
+      ended = List.copyOf(callsInProgress);
+      callsInProgress.clear();
     }
     ended.forEach(promise -> promise.tryFail(closedFailure()));
     pool.shutdownNow();
@@ -422,7 +421,7 @@ public final class SshNodes implements NodeProvider {
         false);
   }
 
-  /** Returns what the call printed. */
+  /** Runs a call when all earlier calls for the machine have ended; returns its output. */
   private Future<String> inTurn(
       Machine machine,
       String allocationId,
@@ -444,11 +443,11 @@ public final class SshNodes implements NodeProvider {
       if (closed) {
         return Future.failedFuture(closedFailure());
       }
-      if (underWay.size() >= config.maxConcurrent() + config.maxWaiting()) {
+      if (callsInProgress.size() >= config.maxConcurrent() + config.maxWaiting()) {
         return Future.failedFuture(
             NodeFailureException.busy(call + ": too many calls are waiting already"));
       }
-      underWay.add(answer);
+      callsInProgress.add(answer);
       before = lastOfMachine.getOrDefault(nodeId, Future.succeededFuture());
       lastOfMachine.put(nodeId, turn.future());
     }
@@ -503,7 +502,7 @@ public final class SshNodes implements NodeProvider {
       this.turn = turn;
     }
 
-    /** Looks whether the run has ended, and has it begun when there is none. */
+    /** Visits the machine: starts the run if there is none, or checks whether it has ended. */
     void visit(int attempt) {
       int patience = waits == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
       onPool(call, () -> visited(patience))
@@ -533,14 +532,14 @@ public final class SshNodes implements NodeProvider {
       }
     }
 
-    /** That somebody is at work, maybe on this very call, is no failure, however long it takes. */
+    /** Schedules another visit, because a run in progress, even of another call, is no failure. */
     private void waitFor(String who) {
       long waitedMillis = (System.nanoTime() - beganNanos) / 1_000_000;
       if (waitedMillis > 2 * config.commandTimeoutMillis() + SLACK_MILLIS) {
         turn.fail(NodeFailureException.lasting(call + ": the call has not ended in time: " + who));
         return;
       }
-      LOG.info("{}: {}; the machine will be asked again", call, who);
+      LOG.info("{}: {}; the machine will be visited again", call, who);
       again(1, firstPauseMillis << Math.min(waits++, PAUSE_DOUBLINGS));
     }
 
@@ -572,7 +571,7 @@ public final class SshNodes implements NodeProvider {
     onPool(machine.nodeId() + ": held", () -> holding(machine))
         .onSuccess(answers::add)
         .onFailure(
-            e -> LOG.warn("{}; this machine counts as one that cannot be asked", e.getMessage()))
+            e -> LOG.warn("{}; the answer leaves this machine out", e.getMessage()))
         .onComplete(result -> askNext(rest, answers, done));
   }
 
@@ -602,7 +601,7 @@ public final class SshNodes implements NodeProvider {
         .findFirst();
   }
 
-  /** A release before, which may have finished the run, keeps no record. */
+  /** Parses the record of a reclaim. A run of the previous release has none. */
   private static Cleaning cleaning(String output) {
     return lines(output, MachineScript.CLEANED)
         .map(CLEANED::matcher)
@@ -626,7 +625,7 @@ public final class SshNodes implements NodeProvider {
             .orElseThrow(
                 () ->
                     NodeFailureException.lasting(
-                        call + ": the machine did not tell which allocation it holds"));
+                        call + ": the machine did not print its allocation"));
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
       throw NodeFailureException.lasting(call + ": the mark is not an allocation id");
     }
@@ -654,7 +653,7 @@ public final class SshNodes implements NodeProvider {
         .toList();
   }
 
-  /** What a command left behind, if it ended well. */
+  /** Returns the result of a command that succeeded; throws otherwise. */
   private PinnedSsh.Result checked(String call, PinnedSsh.Result result) {
     LOG.debug("{}: status {}: {}", call, result.status(), logged(result.output()));
     if (result.status() != 0) {
@@ -679,7 +678,7 @@ public final class SshNodes implements NodeProvider {
             } catch (NodeFailureException e) {
               promise.fail(e);
             } catch (RuntimeException | Error e) {
-              // An Error, too: the machine's next turn waits for this one, however it ends.
+              // Errors too, because the machine's next turn waits for the end of this one.
               LOG.error("{}: unexpected", call, e);
               promise.fail(NodeFailureException.lasting(call + ": " + e));
             }
@@ -695,7 +694,7 @@ public final class SshNodes implements NodeProvider {
 
   private <T> void deliver(Context context, Promise<T> answer, Future<T> result) {
     synchronized (this) {
-      underWay.remove(answer);
+      callsInProgress.remove(answer);
     }
     context.runOnContext(
         ignored -> {
@@ -711,11 +710,11 @@ public final class SshNodes implements NodeProvider {
   public void registerMetrics(Signals signals) {
     signals.gauge(
         "bourse_ssh_connections",
-        "Machines that are being visited over ssh, against nodes.ssh.max-concurrent.",
+        "Machines being visited over SSH; the limit is nodes.ssh.max-concurrent.",
         pool::getActiveCount);
     signals.gauge(
         "bourse_ssh_visits_waiting",
-        "Visits to machines that wait for a connection to be free.",
+        "Visits to machines that wait for a free connection.",
         () -> pool.getQueue().size());
   }
 
@@ -733,7 +732,7 @@ public final class SshNodes implements NodeProvider {
     return NodeFailureException.busy("the node provider is closed");
   }
 
-  /** A machine's output as one line of a log. */
+  /** Returns a machine's output as one line for the log. */
   private static String logged(String output) {
     String shown =
         output.length() > MAX_LOGGED_CHARS ? output.substring(0, MAX_LOGGED_CHARS) : output;
