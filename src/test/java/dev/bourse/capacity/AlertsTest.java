@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** When a cluster is told of what, and when again. */
+/** When alerts are raised, and when they end. */
 @Tag("fast")
 class AlertsTest {
   private static final long CEILING = 400;
@@ -135,13 +135,13 @@ class AlertsTest {
     assertEquals(Alerts.NONE, raised.with(Alerts.NONE.thresholds()));
   }
 
-  /** Whatever the readings do, a kind is told again only after a reading at which it was over. */
+  /** For any readings, an alert is raised again only after a reading that ended it. */
   @Test
   void nothingIsToldTwiceInARow() {
     long seed = Long.getLong("bourse.test.seed", System.nanoTime());
     Random random = new Random(seed);
     Alerts alerts = of(new Thresholds(10, 200L, 3, 1_000L, 60_000L));
-    Set<Kind> told = EnumSet.noneOf(Kind.class);
+    Set<Kind> reported = EnumSet.noneOf(Kind.class);
     for (int i = 0; i < 10_000; i++) {
       Readings seen =
           new Readings(
@@ -153,9 +153,9 @@ class AlertsTest {
               random.nextInt(5) == 0 ? null : (long) random.nextInt(120_000));
       Alerts next = alerts.after(seen);
       for (Kind kind : next.newSince(alerts, seen).keySet()) {
-        assertTrue(told.add(kind), "seed " + seed + ": " + kind + " is told twice, at " + seen);
+        assertTrue(reported.add(kind), "seed " + seed + ": " + kind + " is raised twice, at " + seen);
       }
-      told.retainAll(next.raised());
+      reported.retainAll(next.raised());
       assertEquals(next, AlertText.read(AlertText.write(next)), "seed " + seed);
       alerts = next;
     }

@@ -23,7 +23,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the market and the machines do to a cluster: one rule, one test. */
+/** The changes of a cluster by the market and the machines: one test for each rule. */
 @Tag("fast")
 class AllotmentTest {
   private static final long LATER = T0 + 600_000;
@@ -312,7 +312,7 @@ class AllotmentTest {
         List.of(outbid("a0"), new Allotment.Orders.Taken("a1", Allocation.Reason.UNWOUND));
     Allotment.Orders orders = leaving(waiting, List.of(grant(4, null)), taken, 1);
 
-    // Four of five seats, because one has its node now, and the outbid node.
+    // Four of five seats, because one has its node now, and the node that was outbid.
     assertEquals(List.of(givenUp(5)), Allotment.settle(waiting, orders, LATER).bidderCounts());
   }
 
@@ -344,7 +344,7 @@ class AllotmentTest {
     return draft.build();
   }
 
-  /** The orders of a tick that found that the cluster gave up seats. */
+  /** Returns the orders of a tick at which the cluster gave up seats. */
   private static Allotment.Orders leaving(
       Cluster cluster,
       List<Allotment.Orders.Grant> grants,

@@ -65,7 +65,7 @@ class CapacityApiTest extends CapacityApiFixture {
     assertEquals(client.caller().actor(), declared.getString("updated_by"));
     List<String> held = client.untilHeld(2);
     JsonObject granted = client.state();
-    assertEquals(1L, granted.getLong("version"), "the market leaves the version alone");
+    assertEquals(1L, granted.getLong("version"), "the market does not change the version");
     assertEquals(0, granted.getInteger("pending"));
     assertEquals(
         new HashSet<>(held), new HashSet<>(texts(granted.getJsonArray("planned_release"))));
@@ -109,7 +109,7 @@ class CapacityApiTest extends CapacityApiFixture {
 
   @Test
   void eachFaultIsAnsweredBeforeTheNext() {
-    // Each step mends the first fault and leaves all later ones in place.
+    // Each step corrects the first fault and keeps all later ones.
     TestMarket market = bourse.market();
     ClusterClient client = market.redFixed();
     JsonObject order =

@@ -11,7 +11,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a shrink releases, in which order, and which slots are left. */
+/** The order in which a shrink releases nodes, and the slots that stay. */
 @ReplayedOnPostgres
 class CapacityReleaseApiTest extends CapacityApiFixture {
   @Test
@@ -24,7 +24,7 @@ class CapacityReleaseApiTest extends CapacityApiFixture {
     assertEquals(
         List.of(held.get(0), held.get(2), held.get(1)),
         texts(nominated.getJsonArray("planned_release")));
-    assertEquals(3, client.untilHeld(3).size(), "naming alone releases nothing");
+    assertEquals(3, client.untilHeld(3).size(), "a nomination releases nothing");
     client.declare(2, 2);
     assertEquals(List.of(held.get(1), held.get(2)), client.untilHeld(2));
     assertEquals(List.of(held.get(2)), texts(client.state().getJsonArray("nominations")));

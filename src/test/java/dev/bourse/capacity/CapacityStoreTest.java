@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Clusters and allocations on disk. */
+/** Clusters and allocations in the store. */
 class CapacityStoreTest extends StoreFixture {
   private static final long LATER = T0 + 600_000;
 
@@ -44,7 +44,7 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(List.of(cluster), await(store.listClustersAfter("", 10)));
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
-    assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
+    assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
   }
 
   @Test
@@ -76,7 +76,7 @@ class CapacityStoreTest extends StoreFixture {
               });
     }
 
-    assertEquals(columns, filled, "of some allocation");
+    assertEquals(columns, filled, "each column has a value in some allocation");
     line.forEach(column -> assertNotNull(column.getValue(), column.getKey()));
   }
 
@@ -139,7 +139,7 @@ class CapacityStoreTest extends StoreFixture {
       cluster = transition.next();
       Cluster stored = await(store.findCluster("c1")).orElseThrow();
       assertEquals(bySlotAndGrant(cluster), stored, "after step " + cluster.revision());
-      assertEquals(stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
+      assertEquals(stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
       now += 10_000;
     }
     assertEquals(List.of(13L), integers("SELECT revision FROM cluster"));
@@ -147,7 +147,7 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM allocation WHERE gone_at > 0"));
   }
 
-  /** After a fail-over that lost the first, another process may store the second. */
+  /** After a failover that lost the first, another process may store the second. */
   @Test
   void twoStatesThatFollowTheSameOneAreNotTakenForEachOther() throws Exception {
     Database shared =
@@ -271,7 +271,7 @@ class CapacityStoreTest extends StoreFixture {
         List.of(LATER + 2, LATER + 3), integers("SELECT ts FROM allocation_health ORDER BY id"));
   }
 
-  /** The fields that a request may leave out, each with a value that is not the default. */
+  /** The optional fields of a request, each with a value other than the default. */
   private static final JsonObject SENT =
       new JsonObject()
           .put("min_gpus", 8)
@@ -279,7 +279,7 @@ class CapacityStoreTest extends StoreFixture {
           .put("max_spend_usd", 123.45)
           .put("auto_swap", true);
 
-  /** A cluster with no field at its default. */
+  /** Returns a cluster none of whose fields has its default. */
   private static Cluster manySided() {
     Cluster cluster = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
     cluster = granted(cluster, 7, "a0", LATER + 1);
@@ -315,9 +315,9 @@ class CapacityStoreTest extends StoreFixture {
             Set.of(Alerts.Kind.SPEND, Alerts.Kind.LEASE));
     draft.gangUnwoundAtMillis = LATER + 7_000;
     draft.drill = new Drill(LATER + 8_000);
-    Allocation told = at(cluster, 0);
+    Allocation held = at(cluster, 0);
     draft.put(
-        told.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
+        held.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
             .swapping(LATER + 10_000, 1)
             .pinned(true));
     Allocation waits = at(cluster, 8);

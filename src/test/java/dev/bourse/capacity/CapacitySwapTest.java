@@ -23,7 +23,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Swaps, as rules of a state and a command. */
+/** The rules of swaps, as commands on a state. */
 @Tag("fast")
 class CapacitySwapTest {
   private static final long LATER = T0 + 600_000;
@@ -177,7 +177,7 @@ class CapacitySwapTest {
     assertEquals(
         new Allocation.Reclaim(Allocation.Reason.OPERATOR, LATER + 2), replacement.reclaim());
     assertEquals(2, pinned.next().releaseOrder().size(), "both nodes fill their slots");
-    // The machine was made ready nevertheless: nothing comes of it.
+    // The machine became ready nevertheless; this changes nothing.
     assertTrue(
         Allotment.provisioned(pinned.next(), "a7", Sample.PROTECTION, LATER + 3).changesNothing());
   }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What clients do to a cluster: one rule, one test. */
+/** The writes of clients: one test for each rule. */
 @Tag("fast")
 class CapacityTest {
   private static final long LATER = T0 + 600_000;

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random lives of one cluster: clients, the market, machines and operators act on it in any order,
- * and after every step the rules that always hold are checked.
+ * Random walks of one cluster: clients, the market, machines and operators act in any order, and
+ * every step checks the invariants.
  */
 @Tag("fast")
 class CapacityWalkTest {
@@ -102,7 +102,7 @@ class CapacityWalkTest {
       }
     }
 
-    /** A shrink takes exactly the first of the planned release, as it stands with this write. */
+    /** A shrink reclaims exactly the first nodes of the planned release after this write. */
     private void checkShrink(Cluster before, Capacity.Declare order) {
       Cluster renominated = renominated(before, order);
       List<Allocation> planned = renominated.releaseOrder();
@@ -119,7 +119,7 @@ class CapacityWalkTest {
       assertEquals(expected, went);
     }
 
-    /** The same nominations in a write that shrinks nothing. */
+    /** Returns the same nominations in a write that shrinks nothing. */
     private Cluster renominated(Cluster before, Capacity.Declare order) {
       Capacity.Declare keepAll =
           new Capacity.Declare(
@@ -210,7 +210,7 @@ class CapacityWalkTest {
       run(what, Kind.OTHER, command);
     }
 
-    /** Carries a command out and checks all rules; whether it changed anything. */
+    /** Carries out a command and checks all rules; returns true if it changed anything. */
     private boolean run(String what, Kind kind, Command command) {
       last = what;
       Cluster before = cluster;
@@ -273,7 +273,7 @@ class CapacityWalkTest {
       assertEquals(cluster.declaredSlots(8) - filled, cluster.pending(8));
     }
 
-    /** What an operator pinned no swap takes, whichever of the two came first. */
+    /** No swap takes a pinned node, even if the swap was requested before the pin. */
     private void checkPins(Cluster before) {
       for (Allocation was : before.allocations()) {
         Optional<Allocation> is = cluster.find(was.allocationId());
@@ -287,7 +287,7 @@ class CapacityWalkTest {
       }
     }
 
-    /** Whoever reads the activity sees each node come and go once. */
+    /** The activity shows one grant and one release of each node. */
     private void checkActivity(Cluster before, List<Activity> activity) {
       List<ClusterEvent> expected = new ArrayList<>();
       for (Allocation a : cluster.allocations()) {
@@ -302,17 +302,17 @@ class CapacityWalkTest {
                   : new ClusterEvent.Released(a.publicIp(), reason));
         }
       }
-      List<ClusterEvent> told = new ArrayList<>();
+      List<ClusterEvent> actual = new ArrayList<>();
       for (Activity entry : activity) {
         if (entry.event().note() != null
             && !(entry.event() instanceof ClusterEvent.SwapLapsed)
             && !(entry.event() instanceof ClusterEvent.SwapEnded)) {
-          told.add(entry.event());
+          actual.add(entry.event());
         }
       }
       expected.sort(Comparator.comparing(String::valueOf));
-      told.sort(Comparator.comparing(String::valueOf));
-      assertEquals(expected, told);
+      actual.sort(Comparator.comparing(String::valueOf));
+      assertEquals(expected, actual);
     }
 
     private Terms terms() {

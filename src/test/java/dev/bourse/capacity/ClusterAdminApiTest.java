@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What operators do to clusters, and what their tenants notice. */
+/** Operators' changes of clusters, and their effects for tenants. */
 @ReplayedOnPostgres
 class ClusterAdminApiTest {
   private static final String CLUSTERS = "/api/operator/clusters";
@@ -70,7 +70,7 @@ class ClusterAdminApiTest {
     return new JsonObject().put("name", name).put("org", org).put("pool", pool);
   }
 
-  /** What the platform's trail says was done to a cluster, oldest first. */
+  /** Returns the entries about a cluster in the platform's audit trail, oldest first. */
   private static List<AuditRow> platformRows(String cluster) {
     return bourse.audit("", false).stream().filter(r -> r.subject().equals(cluster)).toList();
   }
@@ -175,7 +175,7 @@ class ClusterAdminApiTest {
     assertEquals(variables(env(client)), changed.getJsonObject("effective_environment"));
 
     set(client, "environment", variables(new JsonObject().putNull("REGION")));
-    assertEquals(new JsonObject(), env(client), "a null takes the pool's away, and the set is new");
+    assertEquals(new JsonObject(), env(client), "null removes the pool's variable, and all others are replaced");
 
     JsonObject lifted = patch(client, new JsonObject().putNull("environment")).ok();
     assertNull(lifted.getValue("environment"));

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Times of the activity that lie ahead become the present, and none passes what came later. */
+/** Future times of activity become the present; no entry moves past a later one. */
 class ClusterCorrectionTest extends ExchangeFixture {
   private static final long HOUR = 3_600_000;
 
-  /** An entry of a cluster for each time, as the clock showed it, in the order of their ids. */
+  /** Stores an entry of a cluster for each time of the clock, in the order of their ids. */
   private void happened(String cluster, long... aheadMillis) throws Exception {
     List<Statement> statements = new ArrayList<>();
     for (long ahead : aheadMillis) {
@@ -31,7 +31,7 @@ class ClusterCorrectionTest extends ExchangeFixture {
             .correct(clock.millis()));
   }
 
-  /** How far each entry of a cluster is from now, in the order of their ids. */
+  /** Returns how far each entry of a cluster is from now, in the order of their ids. */
   private List<Long> ahead(String cluster) throws Exception {
     return integers("SELECT ts FROM activity WHERE cluster = '" + cluster + "' ORDER BY id")
         .stream()
@@ -63,7 +63,7 @@ class ClusterCorrectionTest extends ExchangeFixture {
     assertEquals(corrected.get("overtaken"), ahead("overtaken"), "once more");
   }
 
-  /** A declaration when the clock showed this, and when its ceiling was in force at the latest. */
+  /** Stores a declaration with its time by the clock and its effective time. */
   private Statement declared(String cluster, long aheadMillis, long effectiveAheadMillis) {
     return ActivityRows.insert(
         new Activity(
@@ -73,7 +73,7 @@ class ClusterCorrectionTest extends ExchangeFixture {
         clock.millis() + aheadMillis);
   }
 
-  /** How far the effective time of each declaration is from now, in the order of their ids. */
+  /** Returns how far each effective time is from now, in the order of the entries' ids. */
   private List<Long> effective(String cluster) throws Exception {
     return integers(
             "SELECT effective_at FROM activity WHERE cluster = '%s' ORDER BY id".formatted(cluster))

@@ -89,7 +89,7 @@ class ClusterOwnersTest extends StoreFixture {
     }
   }
 
-  /** Everything that keeps a retired cluster in memory, one at a time. */
+  /** Each condition that keeps a retired cluster in memory. */
   private static List<Cluster> almostSettled() {
     Cluster.Draft holds = Sample.active(1).draft();
     holds.retiredAtMillis = T0;
@@ -117,7 +117,7 @@ class ClusterOwnersTest extends StoreFixture {
         await(
             ClusterOwners.deploy(
                 vertx, read, new CapacityStore(database, new Random(1)), clock, 2));
-    assertTrue(read.find("c1").isEmpty(), "it is not read at a start");
+    assertTrue(read.find("c1").isEmpty(), "a settled cluster is not read at the start");
     await(fresh.meetNamed("c1"));
     assertEquals(retired, read.find("c1").orElseThrow().cluster());
     assertEquals(
@@ -157,7 +157,7 @@ class ClusterOwnersTest extends StoreFixture {
     assertEquals(List.of(), await(store.listRevisions("", 10)));
   }
 
-  /** A fleet is read in hundreds of pieces, and an event loop's stack is short. */
+  /** A fleet is read in hundreds of batches, and the stack of an event loop is small. */
   @Test
   void thousandsOfPiecesMakeNoDeepStack() throws Exception {
     List<Statement> statements = new ArrayList<>();
@@ -191,8 +191,8 @@ class ClusterOwnersTest extends StoreFixture {
 
     assertTrue(await(owners.apply("c1", ClusterRows.line(second))));
     assertEquals(second, published());
-    assertTrue(await(owners.apply("c1", ClusterRows.line(first))), "need not be read");
-    assertEquals(second, published(), "nothing older over something newer");
+    assertTrue(await(owners.apply("c1", ClusterRows.line(first))), "the change need not be read");
+    assertEquals(second, published(), "no older state replaces a newer one");
     assertTrue(owners.holds("c1", second.revision()));
     assertFalse(owners.holds("c1", second.revision() + 1));
     assertFalse(owners.holds("unknown", 0));
@@ -271,7 +271,7 @@ class ClusterOwnersTest extends StoreFixture {
         assertEquals(1L, refused.extras().get("retry_after_s"));
       }
     }
-    // One is being carried out while the mailbox fills.
+    // One command is carried out while the mailbox fills.
     assertEquals(published().revision(), done);
     assertEquals(true, done > ClusterVerticle.MAX_WAITING);
   }
@@ -362,7 +362,7 @@ class ClusterOwnersTest extends StoreFixture {
     assertEquals(elsewhere.next(), published());
   }
 
-  /** Its creation was lost by a fail-over. */
+  /** A failover lost its creation. */
   @Test
   void aClusterThatIsNotStoredAnyMoreIsForgotten() throws Exception {
     await(submit("c1", declaring(8)));
@@ -372,7 +372,7 @@ class ClusterOwnersTest extends StoreFixture {
     List<String> differing = await(owners.compare().next()).orElseThrow();
     assertEquals(List.of("c1"), differing);
     await(owners.refresh(differing));
-    // Its owner forgets it in its turn, which comes before this command's.
+    // The owner removes the cluster before it carries out this command.
     assertEquals(
         ErrorCode.NOT_FOUND,
         fails(ApiException.class, submit("c1", DirectChange.maintain(true))).code());

@@ -4,38 +4,38 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Sets one thing of a cluster, as operators and billing do it together with others. */
+/** Sets single fields of a cluster; operators and billing set several at once. */
 public final class DirectChange {
   private DirectChange() {}
 
-  /** Whether the cluster's declaration can be written. */
+  /** Arms or disarms writes of the cluster's declaration. */
   public static Command armWrites(boolean armed) {
     return changing(draft -> draft.writesArmed = armed);
   }
 
-  /** Whether an operator is working on the cluster. */
+  /** Starts or ends maintenance of the cluster. */
   public static Command maintain(boolean maintenance) {
     return changing(draft -> draft.maintenance = maintenance);
   }
 
-  /** Who decides how much the cluster holds. */
+  /** Sets the cluster's posture. */
   public static Command posture(Cluster.Posture posture) {
     return changing(draft -> draft.posture = posture);
   }
 
-  /** Puts a billing hold in force, or lifts it. */
+  /** Places or lifts a billing hold. */
   public static Command hold(@Nullable Hold hold) {
     return changing(draft -> draft.hold = hold);
   }
 
-  /** As a cluster would be had nobody been given notice. */
+  /** Returns the cluster as if it had never had notices. */
   public static Cluster withoutNotices(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.notice() == null)
         ? cluster
         : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
   }
 
-  /** The cluster as it would be if withdrawn notices did not count. */
+  /** Returns the cluster as if withdrawn notices did not count. */
   public static Cluster withoutWithdrawnNotices(Cluster cluster) {
     return cluster.allocations().stream()
             .allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
@@ -43,12 +43,12 @@ public final class DirectChange {
         : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(a.notice())).toList());
   }
 
-  /** Ends a declaration at its time, as its owner does before any command once that has come. */
+  /** Ends a declaration that is due, as the owner does before any command. */
   public static Command lapse() {
     return Lapse::atEnd;
   }
 
-  /** The cluster as it would be if its organization had never given anything up. */
+  /** Returns the cluster as if its organization had never given up seats or nodes. */
   public static Cluster neverGaveUp(Cluster cluster) {
     Standing standing = cluster.standing();
     if (standing.gaveUpAtMillis() == null) {
@@ -59,7 +59,7 @@ public final class DirectChange {
     return draft.build();
   }
 
-  /** The cluster without the ceilings at which its nodes were seated. */
+  /** Returns the cluster without the ceilings at which its nodes were seated. */
   public static Cluster withoutSeatCeilings(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.protection().seatCeilingCents() == null)
         ? cluster

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Lines of the log about clusters. */
+/** The log lines about clusters. */
 class EventTallyTest {
   private static final ClusterEvent GRANTED = new ClusterEvent.Granted("198.18.0.3");
   private final EventTally tally = new EventTally();

@@ -51,12 +51,12 @@ public abstract class ExchangeFixture extends StoreFixture {
                 vertx, clusters, new CapacityStore(database, new Random(1)), clocks(), 2));
   }
 
-  /** What owners go by. */
+  /** The clocks of the owners. */
   protected ClusterOwners.Clocks clocks() {
     return ClusterOwners.Clocks.of(clock);
   }
 
-  /** Stores a cluster and puts it into its owner's care. */
+  /** Stores a cluster and gives it to its owner. */
   protected void adopt(Cluster cluster) throws Exception {
     await(database.commit(CapacityStore.insert(cluster, clock.millis())));
     await(owners.adopt(cluster));
@@ -82,7 +82,7 @@ public abstract class ExchangeFixture extends StoreFixture {
     return submit((c, now) -> Capacity.swap(c, Sample.ACTOR, publicIp, Sample.TERMS, now));
   }
 
-  /** Addresses of the open allocations in a state. */
+  /** Returns the addresses of the open allocations in a state. */
   protected List<String> addresses(Allocation.State state) {
     return cluster().allocations().stream()
         .filter(a -> a.state() == state)

@@ -11,14 +11,14 @@ import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Times that a clock which was ahead has left in a cluster become the present. */
+/** Future times of a cluster, left by a clock that was ahead, become the present. */
 @Tag("fast")
 class FutureTimesTest {
   private static final long DAYS = 3 * 86_400_000L;
   private static final long NOW = Sample.T0;
 
   /**
-   * A cluster as it was left by a clock three days ahead: two nodes active, one of them swapped.
+   * Returns a cluster with times of a clock three days ahead: two active nodes, one with a swap.
    */
   private static Cluster left() {
     Cluster cluster = Sample.active(2);
@@ -80,14 +80,14 @@ class FutureTimesTest {
     assertEquals(
         NOW, put.setbacks().gangUnwoundAtMillis(), "else it would stand back when that comes");
     assertEquals(left().version(), put.version());
-    assertFalse(at(NOW, true).areIn(put), "once is enough");
+    assertFalse(at(NOW, true).areIn(put), "a second correction changes nothing");
   }
 
   @Test
   void aCeilingWaitsForTheNextTickAsLongAsBefore() {
     long tick = CapacityConfig.LONGEST_TICK_MILLIS;
     Cluster waiting = priced(NOW, NOW + tick);
-    assertFalse(at(NOW, true).areIn(waiting), "the next tick is an hour away, as it may be");
+    assertFalse(at(NOW, true).areIn(waiting), "the next tick may be an hour away");
 
     assertEquals(NOW + tick, effective(priced(NOW + DAYS, NOW + DAYS + tick)));
     assertEquals(NOW, effective(priced(NOW + 2 * DAYS, NOW + DAYS)), "an earlier one set it");
@@ -105,7 +105,7 @@ class FutureTimesTest {
 
   private static Long effective(Cluster cluster) {
     Cluster put = at(NOW, true).correction().apply(cluster, NOW).next();
-    assertFalse(at(NOW, true).areIn(put), "once is enough");
+    assertFalse(at(NOW, true).areIn(put), "a second correction changes nothing");
     return Objects.requireNonNull(Objects.requireNonNull(put.declared()).effectiveAtMillis());
   }
 
@@ -151,7 +151,7 @@ class FutureTimesTest {
     assertEquals(NOW, corrected(at(NOW, true), draft.build()).setbacks().gangUnwoundAtMillis());
   }
 
-  /** When a notice ends that was to end at this time. */
+  /** Returns the corrected end of a notice. */
   private static long noticeEnds(long endsAt) {
     Cluster cluster = Sample.active(1);
     Cluster.Draft draft = cluster.draft();

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Clusters to which fewer nodes than a minimum are worth nothing. */
+/** Clusters with a minimum, all or nothing. */
 @ReplayedOnPostgres
 class GangApiTest extends CapacityApiFixture {
   private static final int NODE = 8;
@@ -69,7 +69,7 @@ class GangApiTest extends CapacityApiFixture {
     market.redB().hold(2, 3);
     assertEquals(List.of(), gang.allocations());
     assertEquals(3, gang.state().getInteger("pending"));
-    // Without its organization's two nodes the gang would fit.
+    // The gang would fit if its organization did not hold two nodes.
     assertEquals(4.0, red.state().getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
     until(
         "its verdict",
@@ -151,15 +151,15 @@ class GangApiTest extends CapacityApiFixture {
       clock.step(20 * MINUTE);
       until("its grants are unwound", () -> !unwound(gang).isEmpty());
       Set<Long> at = Set.copyOf(unwound(gang));
-      assertEquals(1, at.size(), "all at one moment: " + at);
+      assertEquals(1, at.size(), "all active at the same moment: " + at);
       long unwoundAt = at.iterator().next();
       assertTrue(unwoundAt >= granted + 60 * MINUTE, unwoundAt + " after " + granted);
-      assertTrue(unwoundAt < wentOn + 60 * MINUTE, "by the patience from the restart");
+      assertTrue(unwoundAt < wentOn + 60 * MINUTE, "within the patience from the restart");
       assertEquals(List.of(), gang.active());
     }
   }
 
-  /** When grants were unwound because the minimum was not complete in time. */
+  /** Returns when grants were unwound because the minimum was not complete in time. */
   private static List<Long> unwound(ClusterClient gang) {
     return gang.activity().stream()
         .filter(e -> String.valueOf(e.getString("note")).contains("min_gpus"))
@@ -184,10 +184,10 @@ class GangApiTest extends CapacityApiFixture {
       blue.hold(TestMarket.NODES - 1, 2);
       red.addKey();
       red.put(order(red, 2, 2, 5)).ok();
-      // Another node is won by now, and comes when it is wiped.
+      // By now the gang has won another node, which is granted when its wipe ends.
       blue.declare(TestMarket.NODES - 2, 2);
       clock.step(10 * MINUTE);
-      assertEquals(List.of(), red.allocations(), "the free one is kept for it");
+      assertEquals(List.of(), red.allocations(), "the free node is reserved for the gang");
       assertEquals(0, gpuMillis(red));
 
       red.untilHeld(2);
@@ -203,7 +203,7 @@ class GangApiTest extends CapacityApiFixture {
                       List.of(red.cluster()),
                       row -> new long[] {row.integer("active_at"), row.integer("reclaim_at")}));
       assertEquals(2, billed.size());
-      assertEquals(billed.get(0)[0], billed.get(1)[0], "active at one moment");
+      assertEquals(billed.get(0)[0], billed.get(1)[0], "active at the same moment");
       long millis = billed.get(0)[1] - billed.get(0)[0];
       assertTrue(millis >= 20 * MINUTE && millis < 25 * MINUTE, millis + " ms");
       assertEquals(2 * NODE * millis, gpuMillis(red));
@@ -212,7 +212,7 @@ class GangApiTest extends CapacityApiFixture {
 
   private static final long MINUTE = 60_000;
 
-  /** GPU-milliseconds billed. */
+  /** Returns the billed GPU-milliseconds. */
   private static long gpuMillis(ClusterClient client) {
     return ClusterClient.objects(
             client.caller().get("/api/billing/usage").ok().getJsonArray("lines"))

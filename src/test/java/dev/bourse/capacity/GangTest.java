@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** When the nodes of a gang become active, and when they are given up. */
+/** When the nodes of a gang become active, and when their grants are unwound. */
 @Tag("fast")
 class GangTest {
   private static final int GPUS = 8;
@@ -28,7 +28,7 @@ class GangTest {
     return Sample.order(nodes * GPUS, "2.00", version, body);
   }
 
-  /** A gang of two at least, granted three nodes at T0 + 1 s, 2 s and 3 s. */
+  /** Returns a gang with a minimum of two and three grants at T0 + 1 s, 2 s and 3 s. */
   private static Cluster granted() {
     Cluster cluster = Capacity.declare(Sample.empty(), order(3, 2 * GPUS, 0), TERMS, T0).next();
     for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ class GangTest {
     assertFalse(node(keyed, "a0").keysDue());
     assertNull(node(keyed, "a0").activeAtMillis());
     assertFalse(Gang.isNext(keyed, node(keyed, "a0"), GPUS), "it waits for the keys of the other");
-    assertTrue(keyed(keyed, "a0", LATER + 7).changesNothing(), "told twice");
+    assertTrue(keyed(keyed, "a0", LATER + 7).changesNothing(), "reported twice");
   }
 
   @Test
@@ -96,7 +96,7 @@ class GangTest {
     return Allotment.keyed(cluster, id, GPUS, PROTECTION, GangTest::address, at);
   }
 
-  /** With all of these ready and with their keys. */
+  /** Makes these nodes ready and writes their keys. */
   private static Cluster active(Cluster cluster, long at, String... ids) {
     Cluster next = cluster;
     for (String id : ids) {
@@ -108,7 +108,7 @@ class GangTest {
     return next;
   }
 
-  /** Node n{i} at address 10.0.0.{i}. */
+  /** Returns the grant of node n{i} at address 10.0.0.{i}. */
   private static String address(String nodeId) {
     return Sample.ip(Integer.parseInt(nodeId.substring(1)));
   }
@@ -145,7 +145,7 @@ class GangTest {
     assertFalse(Gang.isComplete(one, GPUS));
     Cluster cleared =
         Capacity.declare(one, order(3, null, one.version()), TERMS, LATER + 10_000).next();
-    assertTrue(Gang.isComplete(cleared, GPUS), "so that its market has it become active");
+    assertTrue(Gang.isComplete(cleared, GPUS), "the market must activate it");
     Cluster active = keyed(cleared, "a0", LATER + 10_001).next();
     assertEquals(LATER + 10_001, node(active, "a0").activeAtMillis());
   }
@@ -191,8 +191,8 @@ class GangTest {
     assertTrue(Gang.standsBack(unwound, GPUS, PATIENCE, at));
     assertFalse(Gang.standsBack(unwound, GPUS, PATIENCE, at + PATIENCE));
     assertFalse(Gang.standsBack(unwound, GPUS, PATIENCE, at - 1), "the clock was ahead then");
-    Cluster anew =
+    Cluster redeclared =
         Capacity.declare(unwound, order(3, 2 * GPUS, unwound.version()), TERMS, at + 1).next();
-    assertFalse(Gang.standsBack(anew, GPUS, PATIENCE, at + 1));
+    assertFalse(Gang.standsBack(redeclared, GPUS, PATIENCE, at + 1));
   }
 }

@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Health of held nodes and swaps that nobody requested, as rules of a state and a command. */
+/** The rules of held nodes' health and of automatic swaps, as commands on a state. */
 @Tag("fast")
 class HealthCommandsTest {
-  /** All nodes are active for longer than a swap waits. */
+  /** A time at which all nodes have been active long enough for an automatic swap. */
   private static final long LATER = T0 + 60_000 + HealthCommands.SWAP_AFTER_MILLIS;
 
   private static final Finding OK = Finding.of(Health.OK);
@@ -122,7 +122,7 @@ class HealthCommandsTest {
     Transition again = found(once, LATER + 9, Map.of("a1", ECC));
     assertTrue(isSwapping(again.next(), 1));
     assertFalse(isSwapping(again.next(), 0));
-    assertEquals(Allocation.State.ACTIVE, at(again.next(), 1).state(), "it is kept until then");
+    assertEquals(Allocation.State.ACTIVE, at(again.next(), 1).state(), "the node stays active until then");
     assertEquals(once.version(), again.next().version());
     assertEquals(once.writes().lastAtMillis(), again.next().writes().lastAtMillis());
     assertNotNull(again.audit());
@@ -169,7 +169,7 @@ class HealthCommandsTest {
     Allocation old = at(swapsByItself(1), 0);
     Cluster swapping = found(failed(swapsByItself(1), 0), LATER, Map.of("a0", ECC)).next();
     Cluster granted = granted(swapping, 7, "a0", LATER + 1);
-    assertEquals(Allocation.State.ACTIVE, at(granted, 0).state(), "kept while it is prepared");
+    assertEquals(Allocation.State.ACTIVE, at(granted, 0).state(), "the failed node stays while its replacement is prepared");
     Cluster landed = Allotment.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
     assertEquals(Allocation.State.RECLAIMING, at(landed, 0).state());
     assertEquals(old.protectedUntilMillis(), at(landed, 7).protectedUntilMillis());
@@ -199,7 +199,7 @@ class HealthCommandsTest {
       assertFalse(isSwapping(ended.next(), 0), back.toString());
       assertEquals(0, at(ended.next(), 0).nomination());
       assertEquals(
-          new ClusterEvent.SwapLapsed(ip(0)), ended.activity().get(0).event(), "members are told");
+          new ClusterEvent.SwapLapsed(ip(0)), ended.activity().get(0).event(), "the activity shows it to members");
     }
     Cluster granted = granted(swapping, 7, "a0", LATER + 10);
     assertTrue(isSwapping(found(granted, LATER + 18, Map.of("a0", OK)).next(), 0));

@@ -22,7 +22,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The limit over all clusters of a token, where writes are decided on what is out of date. */
+/** The hourly limit of all clusters of a token, for writes decided on stale states. */
 class HourlyLimitTest extends StoreFixture {
   private static final String ID = Sample.ACTOR.substring("token:".length());
   private static final int CLUSTERS = 6;
@@ -55,7 +55,7 @@ class HourlyLimitTest extends StoreFixture {
     return Cluster.created("c" + number, "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
   }
 
-  /** As if nothing were declared elsewhere, whatever is. */
+  /** Declares with limits that are computed without the token's other clusters. */
   private static Transition blind(int cluster, int maxGpus, String price, long maxCents) {
     Leash leash = new Leash(ID, null, new TokenLimits(null, null, maxCents, null), 0);
     return Capacity.declare(

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Declarations that end by themselves: at a time, or once they have cost so much. */
+/** Declarations that lapse at a time or when their budget is used up. */
 @ReplayedOnPostgres
 class LapseApiTest {
   private static final long MINUTE = 60_000;
   private static final long HOUR = 60 * MINUTE;
 
-  /** Of the settings of these tests. */
+  /** The time between ticks in these tests. */
   private static final long TICK = 50;
 
   private static final SteppingClock CLOCK = SteppingClock.midMonth();
@@ -46,14 +46,14 @@ class LapseApiTest {
     bourse.close();
   }
 
-  /** Goes on at ten past the next hour, so that what takes minutes lies within one. */
+  /** Advances to ten past the next hour, so that a few minutes lie within one hour. */
   @BeforeEach
   void beginAnHour() {
     long past = Math.floorMod(CLOCK.millis(), HOUR);
     CLOCK.step(HOUR - past + 10 * MINUTE);
   }
 
-  /** So many nodes at 2.00, of which nobody but the reserve price asks more than 1.00. */
+  /** Declares nodes at 2.00; without rivals they cost the reserve price of 1.00. */
   private static JsonObject order(ClusterClient client, int nodes) {
     return client.order(nodes, 2);
   }
@@ -72,7 +72,7 @@ class LapseApiTest {
         () -> declared(client).getInteger("max_gpus") == 0 && client.allocations().isEmpty());
   }
 
-  /** When each node of a cluster became active, and up to when it is billed; in order. */
+  /** Returns the times from and until which each node is billed, in order. */
   private static List<long[]> billed(RunningBourse running, String cluster) {
     return await(
         running
@@ -84,7 +84,7 @@ class LapseApiTest {
                 row -> new long[] {row.integer("active_at"), row.integer("reclaim_at")}));
   }
 
-  /** Micro-dollars billed for a cluster, posted and accrued. */
+  /** Returns the micro-dollars billed for a cluster, posted and accrued. */
   private static long usageMicros(ClusterClient client, boolean isPosted) {
     return ClusterClient.objects(
             client.caller().get("/api/billing/usage").ok().getJsonArray("lines"))
@@ -95,7 +95,7 @@ class LapseApiTest {
         .sum();
   }
 
-  /** What nodes cost at 1.00 for so long, as far as it lies in one hour: rounded down once. */
+  /** Returns the cost at 1.00 of some node-milliseconds within one hour, rounded down once. */
   private static long micros(long nodeMillis) {
     return nodeMillis * ClusterClient.NODE * 100 / 360;
   }
@@ -114,7 +114,7 @@ class LapseApiTest {
     client.untilHeld(2);
     JsonObject stale = order(client, 4);
 
-    // The market sees it five minutes late.
+    // The lapse is carried out five minutes late.
     CLOCK.step(HOUR / 4 + 5 * MINUTE);
     untilLapsed(client);
 
@@ -129,7 +129,7 @@ class LapseApiTest {
     long until = Times.parse(end).orElseThrow();
     long nodeMillis = 0;
     for (long[] node : billed(bourse, client.cluster())) {
-      assertEquals(until, node[1], "billing ends at the end, not when it was carried out");
+      assertEquals(until, node[1], "billing ends at the end, not when the lapse is carried out");
       nodeMillis += node[1] - node[0];
     }
     assertEquals(micros(nodeMillis), usageMicros(client, false), "not one micro-dollar more");
@@ -149,7 +149,7 @@ class LapseApiTest {
       CLOCK.step(HOUR);
       untilLapsed(client);
       until(
-          "the stream tells it",
+          "the stream has the lapse",
           () ->
               events.of("reclaim").stream()
                   .anyMatch(
@@ -160,16 +160,16 @@ class LapseApiTest {
           "and the state",
           () -> events.state().getJsonObject("declared").getInteger("max_gpus") == 0);
     }
-    List<JsonObject> told = activity(client, "lapsed");
-    assertEquals(2, told.size());
-    JsonObject request = told.get(1);
+    List<JsonObject> lapsed = activity(client, "lapsed");
+    assertEquals(2, lapsed.size());
+    JsonObject request = lapsed.get(1);
     assertEquals("request", request.getString("kind"));
     assertEquals("system", request.getString("who"));
     assertEquals("system:market", request.getString("actor"));
     assertEquals(0, request.getInteger("max_gpus"));
     assertEquals(2.0, request.getDouble("max_price_per_gpu_hour"));
-    assertEquals("action", told.get(0).getString("kind"));
-    assertTrue(told.get(0).getString("note").contains(node));
+    assertEquals("action", lapsed.get(0).getString("kind"));
+    assertTrue(lapsed.get(0).getString("note").contains(node));
   }
 
   private static EventReader events(ClusterClient client) {
@@ -192,12 +192,12 @@ class LapseApiTest {
     }
     assertEquals(held, client.active());
     client.put(order(client, 1)).ok();
-    assertEquals(held, client.active(), "omitted keeps the end that stands");
+    assertEquals(held, client.active(), "a write without until keeps the end");
     CLOCK.step(10 * MINUTE);
     untilLapsed(client);
     client.declare(1, 2);
     client.untilHeld(1);
-    assertNull(declared(client).getValue("until"), "what is declared anew has no end");
+    assertNull(declared(client).getValue("until"), "a declaration after the lapse has no end");
   }
 
   @Test
@@ -210,10 +210,10 @@ class LapseApiTest {
         accepted.getJsonObject("declared").getString("updated_at"),
         accepted.getJsonObject("declared").getString("max_spend_since"));
     client.untilHeld(2);
-    // Two nodes cost 16 dollars an hour: 4 for these minutes. It is seen late, too.
+    // Two nodes cost 16 dollars an hour: 4 for these minutes. This lapse is late, too.
     CLOCK.step(10 * MINUTE);
     client.put(order(client, 2)).ok();
-    assertEquals(3.5, declared(client).getDouble("max_spend_usd"), "omitted goes on counting");
+    assertEquals(3.5, declared(client).getDouble("max_spend_usd"), "a write without a budget keeps the budget");
     CLOCK.step(5 * MINUTE);
     untilLapsed(client);
     assertEquals(3, activity(client, "spent").size());

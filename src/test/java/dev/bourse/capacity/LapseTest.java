@@ -27,13 +27,13 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Declarations that come to their end by themselves. */
+/** The lapse of declarations. */
 @Tag("fast")
 class LapseTest {
   private static final long HOUR = 3_600_000;
   private static final long UNTIL = T0 + HOUR;
 
-  /** Later than the cadence. */
+  /** A time after the write cadence. */
   private static final long NOW = T0 + 120_000;
 
   private static Capacity.Declare order(Cluster cluster, int gpus, JsonObject conditions) {
@@ -52,7 +52,7 @@ class LapseTest {
     return new JsonObject().put("max_spend_usd", usd);
   }
 
-  /** So many active nodes, under these conditions since NOW. */
+  /** Returns a cluster with active nodes, under these conditions since NOW. */
   private static Cluster active(int nodes, JsonObject conditions) {
     return declared(Sample.active(nodes), nodes * 8, conditions, NOW);
   }
@@ -186,9 +186,9 @@ class LapseTest {
     refused(
         ErrorCode.VERSION_MISMATCH,
         () -> Capacity.declare(after, order(before, 16, new JsonObject()), TERMS, UNTIL + 1_000));
-    Cluster anew = declared(after, 16, new JsonObject(), UNTIL + 1_000);
-    assertEquals(16, declaration(anew).maxGpus());
-    assertNull(declaration(anew).untilMillis(), "a plain write does not lapse at once");
+    Cluster redeclared = declared(after, 16, new JsonObject(), UNTIL + 1_000);
+    assertEquals(16, declaration(redeclared).maxGpus());
+    assertNull(declaration(redeclared).untilMillis(), "a plain write does not lapse at once");
   }
 
   @Test
@@ -250,7 +250,7 @@ class LapseTest {
       long end = NOW + 1 + random.nextInt(1_000_000);
       Cluster cluster = declared(Sample.declared(nodes * 8), nodes * 8, until(end), NOW);
       for (int i = 0; i < nodes; i++) {
-        // Some are granted, or become active, only after the end: nobody has carried it out yet.
+        // Some are granted or become active after the end, because the lapse is late.
         long granted = NOW + random.nextInt(1_200_000);
         cluster = Sample.granted(cluster, i, null, granted);
         if (random.nextInt(4) > 0) {
@@ -259,7 +259,7 @@ class LapseTest {
                   .next();
         }
       }
-      // Any clock may be a little behind the one that judged.
+      // The clock may be a little behind the clock that decided the lapse.
       long now = end - 500 + random.nextInt(3_000_000);
       Cluster after = Lapse.atEnd(cluster, now).next();
       assertEquals(0, after.declaredSlots(POOL.gpusPerNode()));
@@ -279,7 +279,7 @@ class LapseTest {
   @Test
   void theWorstCaseIsTheCeilingUntilTheEndOrTheBudget() {
     assertNull(declaration(Sample.active(1)).worstCaseCents());
-    // 8 GPUs x 2.00 for the hour but two minutes, rounded up.
+    // 8 GPUs x 2.00 for 58 minutes, rounded up.
     assertEquals(1_547L, declaration(active(1, until(UNTIL))).worstCaseCents());
     assertEquals(
         900L, declaration(active(1, until(UNTIL).put("max_spend_usd", 9))).worstCaseCents());

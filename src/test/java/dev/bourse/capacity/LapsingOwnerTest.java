@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** A cluster's owner ends a declaration before it carries out what came after its end. */
+/** A cluster's owner ends a declaration that is due before it carries out a command. */
 class LapsingOwnerTest extends ExchangeFixture {
   private static final long UNTIL = T0 + 3_600_000;
 
@@ -36,14 +36,14 @@ class LapsingOwnerTest extends ExchangeFixture {
     return new JsonObject().put("until", Times.rfc3339(millis));
   }
 
-  /** Two active nodes, until UNTIL. */
+  /** Declares two active nodes until UNTIL. */
   private void hold() throws Exception {
     adopt(Sample.active(2));
     clock.advance(120_000);
     submit(declaring(16, 1, until(UNTIL)));
   }
 
-  /** Bills go by times: of two declarations the one that was made last must be the later one. */
+  /** A declaration is never earlier than the one before, because bills use the times. */
   @Test
   void aDeclarationOfAClockThatIsBehindIsMadeNoEarlierThanTheOneBefore() throws Exception {
     adopt(Sample.active(2));
@@ -62,7 +62,7 @@ class LapsingOwnerTest extends ExchangeFixture {
     declare(8, 4);
     assertEquals(ahead + 1_000, Sample.declaration(cluster()).updatedAtMillis());
 
-    // What lies further ahead was never right.
+    // A time further ahead was wrong from the start.
     clock.advance(-3_600_000);
     declare(16, 5);
     assertEquals(clock.millis(), Sample.declaration(cluster()).updatedAtMillis());
@@ -104,7 +104,7 @@ class LapsingOwnerTest extends ExchangeFixture {
 
     assertEquals(4, after.version());
     assertEquals(8, Sample.declaration(after).maxGpus());
-    assertEquals(List.of(), after.releaseOrder(), "what was held went");
+    assertEquals(List.of(), after.releaseOrder(), "all nodes are reclaimed");
   }
 
   @Test

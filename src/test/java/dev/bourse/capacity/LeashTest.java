@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a token's declarations are held to. */
+/** The limits of a token's declarations. */
 @Tag("fast")
 class LeashTest {
   private static final long LATER = T0 + 600_000;
@@ -176,7 +176,7 @@ class LeashTest {
     assertTrue(!new Leash("", "grt_2", TokenLimits.NONE, 0).wrote(Sample.ACTOR, declared));
   }
 
-  /** Whatever stands: accepted are exactly what raises nothing and what is within every limit. */
+  /** Accepted are exactly the writes that raise nothing and the writes within all limits. */
   @Test
   void whatIsAcceptedIsWithinTheLimitsOrNoRaise() {
     long seed = System.nanoTime();
@@ -212,7 +212,7 @@ class LeashTest {
         passes = false;
         refusals++;
       }
-      // A ceiling of nothing costs nothing, however little is left.
+      // A ceiling of 0 costs nothing, so it passes with nothing left.
       if (next.maxGpus() * next.ceilingCents() > 0 || standing == null) {
         assertEquals(isWithin || !Leash.isRaise(standing, next), passes, "seed " + seed);
       }

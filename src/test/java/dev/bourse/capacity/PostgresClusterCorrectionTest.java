@@ -4,7 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 
-/** The same on a server. */
+/** The same tests on PostgreSQL. */
 class PostgresClusterCorrectionTest extends ClusterCorrectionTest {
   @Override
   protected Future<? extends Database> open() throws Exception {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a declaration would do, without doing it. */
+/** Previews of declarations. */
 @ReplayedOnPostgres
 class PreviewApiTest {
   private static RunningBourse bourse;
@@ -88,7 +88,7 @@ class PreviewApiTest {
     JsonObject order = client.order(1, 5).put("release", new JsonArray().add(held.get(1)));
     JsonObject preview = send(client, order).ok();
     assertEquals(2, preview.getJsonArray("victims").size());
-    assertTrue(preview.getJsonArray("victims").contains(held.get(1)), "the one to go first");
+    assertTrue(preview.getJsonArray("victims").contains(held.get(1)), "the first node of the planned release");
     List<JsonObject> losses = ClusterClient.objects(preview.getJsonArray("losses"));
     assertEquals(
         preview.getJsonArray("victims").getList(),

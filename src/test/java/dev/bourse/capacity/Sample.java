@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
 
-/** Values that tests of capacity start from: one pool of 8-GPU nodes, cadence 5 s, swaps 1 h. */
+/** Sample values for tests: one pool of 8-GPU nodes, cadence 5 s, swaps lapse after 1 h. */
 public final class Sample {
   public static final long T0 = 1_700_000_000_000L;
   public static final long CADENCE = 5_000;
@@ -40,15 +40,15 @@ public final class Sample {
           null,
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
-  /** Armed, with keys, nothing published. */
+  /** Terms with armed writes and SSH keys, and without published prices. */
   public static final Terms TERMS = terms(POOL, null, true, true, CADENCE);
 
-  /** What views go by: it is T0. */
+  /** The terms in force for views, with a clock at T0. */
   private static final Clock CLOCK = new FakeClock(T0);
 
   private Sample() {}
 
-  /** What a writer who is held to nothing is judged by, as long as no clock was set back. */
+  /** Returns the terms of a writer without limits while no clock was set back. */
   public static Terms terms(
       Pool pool,
       @Nullable Long admissionCents,
@@ -69,7 +69,7 @@ public final class Sample {
     return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
   }
 
-  /** A cluster that bids for these GPUs; all or none if the minimum is as many nodes. */
+  /** Returns a cluster that bids for these GPUs with a minimum in nodes. */
   public static Cluster bidder(
       String name, String org, String price, int gpus, int minimum, long now) {
     JsonObject least = minimum == 1 ? new JsonObject() : Sample.least(8 * minimum);
@@ -81,7 +81,7 @@ public final class Sample {
         .next();
   }
 
-  /** A declaration with nothing but what every one has. */
+  /** Returns a declaration with required fields only. */
   public static Capacity.Declare order(int maxGpus, String price, long version) {
     return order(maxGpus, price, version, new JsonObject());
   }
@@ -92,7 +92,7 @@ public final class Sample {
   }
 
   /**
-   * A declaration as clients send it.
+   * Returns a declaration as clients send it.
    *
    * @param price null for none
    * @param version null for none
@@ -109,17 +109,17 @@ public final class Sample {
             .mergeIn(rest));
   }
 
-  /** The field of a minimum. */
+  /** Returns the field of a minimum. */
   public static JsonObject least(int minGpus) {
     return new JsonObject().put("min_gpus", minGpus);
   }
 
-  /** So many GPUs declared at 2.00, on {@link #empty}, at T0. */
+  /** Declares GPUs at 2.00 on {@link #empty} at T0. */
   public static Cluster declared(int maxGpus) {
     return Capacity.declare(empty(), order(maxGpus, "2.00", 0), TERMS, T0).next();
   }
 
-  /** Two thirds of the way: declared, and granted at T0 + 1 s, 2 s … nodes n0, n1 … */
+  /** Returns a cluster with grants of nodes n0, n1 … at T0 + 1 s, 2 s … */
   public static Cluster provisioning(int nodes) {
     Cluster cluster = declared(nodes * 8);
     for (int i = 0; i < nodes; i++) {
@@ -128,7 +128,7 @@ public final class Sample {
     return cluster;
   }
 
-  /** As {@link #provisioning}, all active at T0 + 60 s. */
+  /** Returns {@link #provisioning} with all nodes active at T0 + 60 s. */
   public static Cluster active(int nodes) {
     Cluster cluster = provisioning(nodes);
     for (int i = 0; i < nodes; i++) {
@@ -137,12 +137,12 @@ public final class Sample {
     return cluster;
   }
 
-  /** Node n{i} at address 10.0.0.{i} as allocation a{i}. */
+  /** Returns the grant of node n{i} at address 10.0.0.{i} as allocation a{i}. */
   public static Cluster granted(Cluster cluster, int i, @Nullable String replaces, long nowMillis) {
     return settled(cluster, List.of(grant(i, replaces)), List.of(), nowMillis).next();
   }
 
-  /** The same of a gang, of whose nodes so many must be ready. */
+  /** Returns the grant of a gang's node, whose minimum is in nodes. */
   public static Cluster grantedToGang(Cluster cluster, int i, int minimumSlots, long nowMillis) {
     Allotment.Orders.Grant grant =
         new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
@@ -164,7 +164,7 @@ public final class Sample {
         nowMillis);
   }
 
-  /** What a tick at this time orders that read the cluster as it is; its price is 1.00. */
+  /** Returns the orders of a tick at this time that read this state; its price is 1.00. */
   public static Allotment.Orders orders(
       Cluster cluster,
       List<Allotment.Orders.Grant> grants,
@@ -193,7 +193,7 @@ public final class Sample {
         false);
   }
 
-  /** Snapshots as a market reads them. */
+  /** Returns snapshots as a market reads them. */
   public static List<ClusterView> views(Cluster... clusters) {
     List<ClusterView> views = new ArrayList<>();
     for (Cluster cluster : clusters) {
@@ -202,7 +202,7 @@ public final class Sample {
     return views;
   }
 
-  /** Snapshots of clusters of any pool. */
+  /** Returns snapshots of clusters of any pool. */
   public static List<ClusterView> views(Pool pool, Collection<Cluster> clusters) {
     List<ClusterView> views = new ArrayList<>(clusters.size());
     for (Cluster cluster : clusters) {
@@ -211,7 +211,7 @@ public final class Sample {
     return views;
   }
 
-  /** A snapshot under these terms. */
+  /** Returns a snapshot under these terms. */
   static ClusterView view(
       Cluster cluster, Pool pool, Supplier<@Nullable Quote> quote, Switches switches, Clock clock) {
     return new ClusterView(
@@ -247,12 +247,12 @@ public final class Sample {
     return cluster.find("a" + i).orElseThrow();
   }
 
-  /** What a cluster declares; it must have declared something. */
+  /** Returns a cluster's declaration, which must exist. */
   public static Declaration declaration(Cluster cluster) {
     return Objects.requireNonNull(cluster.declared());
   }
 
-  /** Addresses in the order in which a shrink takes them. */
+  /** Returns the addresses in the order in which a shrink takes them. */
   public static List<String> plannedRelease(Cluster cluster) {
     List<String> addresses = new ArrayList<>();
     cluster.releaseOrder().forEach(a -> addresses.add(String.valueOf(a.publicIp())));

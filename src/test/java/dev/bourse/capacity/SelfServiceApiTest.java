@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Clusters as members make, describe and retire them. */
+/** Members create, describe and retire clusters. */
 @ReplayedOnPostgres
 class SelfServiceApiTest {
   private static final String CLUSTERS = "/api/console/clusters";
@@ -250,7 +250,7 @@ class SelfServiceApiTest {
     assertTrue(names("?state=in-use").contains("acme-batch"));
     assertTrue(!names("?state=in-use").contains("acme-over"));
     assertTrue(!names("?state=retired").contains("acme-batch"));
-    // A page of one goes past those that are not asked for.
+    // A page of one skips clusters that the filter excludes.
     assertEquals(1, names("?state=retired&limit=1").size());
     String detail =
         alice.get(CLUSTERS + "?state=live").refused(ErrorCode.BAD_REQUEST).getString("detail");
@@ -294,7 +294,7 @@ class SelfServiceApiTest {
             .toList());
   }
 
-  /** As in a process that was started after it was retired; no two of them share a read. */
+  /** Stores a retired cluster that is not in memory; each read of a test uses its own. */
   private static String settled(String name) {
     Cluster.Draft draft =
         Cluster.created(name, "acme", "demo-h100", Cluster.Kind.VM, Cluster.Posture.MARKET).draft();

@@ -66,7 +66,7 @@ public abstract class StoreFixture {
     await(database.commit(statements));
   }
 
-  /** Members' tokens of this store; no key is there to sign any. */
+  /** Members' tokens of this store; it has no key to sign them. */
   protected final MemberTokens memberTokens(Tokens tokens) {
     return new MemberTokens(
         new SigningKeys(vertx, database, folder, AccessConfig.defaults(), clock),
@@ -84,48 +84,48 @@ public abstract class StoreFixture {
     await(vertx.close());
   }
 
-  /** The store file, opened; a test that opens it again closes {@link #database} first. */
+  /** Opens the store file; a test that opens it again closes {@link #database} first. */
   protected Future<? extends Database> open() throws Exception {
     return SqliteDatabase.open(
         vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 
-  /** So many of the next commits fail as on a full disk; nothing of them is stored. */
+  /** Makes the next commits fail as on a full disk; nothing of them is stored. */
   protected void failNextCommits(int count) {
     ((Failing) database).failures.set(count);
   }
 
-  /** The next commit is stored, and whoever made it is not told. */
+  /** Makes the next commit lose its answer after it is stored. */
   protected void loseNextAnswer() {
     ((Failing) database).lostAnswers.set(1);
   }
 
-  /** Another server took over, which has all commits. */
+  /** Simulates a failover to a server that has all commits. */
   protected void failOver(String lineage) {
     ((Failing) database).lineage = lineage;
   }
 
-  /** Another server took over, and this process noticed that commits are gone. */
+  /** Simulates a failover to a server that lacks commits, which this process detects. */
   protected void loseCommits(String lineage) {
     ((Failing) database).setBacks.incrementAndGet();
     failOver(lineage);
   }
 
-  /** How many commits waited for the store at a time, at most. */
+  /** Returns the most commits that waited for the store at a time. */
   protected int mostCommitsAtOnce() {
     return ((Failing) database).mostAtOnce.get();
   }
 
-  /** So many of the next reads fail as when the store is away. */
+  /** Makes the next reads fail as if the store were unavailable. */
   protected void failNextReads(int count) {
     ((Failing) database).readFailures.set(count);
   }
 
   /**
-   * The next read finds its rows in time and tells of them late.
+   * Makes the next read answer late with the rows that it found in time.
    *
-   * @param until when it tells of them
-   * @return when it has found them
+   * @param until completes when it may answer
+   * @return completes when it has read the rows
    */
   protected Future<Void> holdNextRead(Future<Void> until) {
     Promise<Void> found = Promise.promise();
@@ -146,7 +146,7 @@ public abstract class StoreFixture {
     return "n" + i;
   }
 
-  /** A query of one column, by a name that all such queries give it. */
+  /** Returns a query that gives its one column a fixed alias. */
   private static String ofValue(String sql) {
     return "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
   }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Replacing a held node by another. */
+/** Swaps of held nodes. */
 @ReplayedOnPostgres
 class SwapApiTest {
   private static RunningBourse bourse;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a token under limits is refused, over HTTP. */
+/** Writes by a token with limits, over HTTP. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @ReplayedOnPostgres
 class TokenLimitApiTest {
@@ -115,12 +115,12 @@ class TokenLimitApiTest {
     JsonObject refusal = refused(b.put(b.order(2, 2)), "max_hourly_usd");
     assertEquals(16.0, refusal.getDouble("maximum"), "40 less 8 GPUs at 3.00");
     b.declare(1, 2);
-    // Of what the token declared itself another declaration takes the place.
+    // A new declaration replaces the token's own one.
     a.put(a.order(1, 3)).ok();
-    // Somebody else's declaration is not the token's any more.
+    // A declaration by another writer no longer counts for the token.
     market.redA().declare(1, 3);
     b.declare(2, 2.5);
-    // And the token's own again: more than is left.
+    // The token declares it again, beyond the rest of its limit.
     refused(a.put(a.order(1, 4)), "max_hourly_usd");
   }
 

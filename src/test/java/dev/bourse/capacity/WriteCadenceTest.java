@@ -14,10 +14,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Accepted writes of one cluster keep their distance; refused ones do not count. */
+/** The write cadence separates accepted writes of a cluster; rejected ones do not count. */
 @ReplayedOnPostgres
 class WriteCadenceTest {
-  /** More than a slow machine takes for one test; it passes at a step of the clock. */
+  /** Longer than a test takes on a slow machine; the clock skips it in one step. */
   private static final int CADENCE_SECONDS = 60;
 
   private static final SteppingClock CLOCK = SteppingClock.midMonth();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The hardware checks of a machine, on the output of drivers' programs for whole and for broken
+ * The hardware checks of a machine, with the output of drivers' programs on good and on faulty
  * machines.
  */
 @SuppressWarnings("NullAway.Init")
@@ -186,7 +186,7 @@ class HealthCheckTest extends SshNodesFixture {
         "GPU 0 is a AMD Instinct MI300X, and the pool says MI350X", new MachineTerms(2, "MI350X"));
   }
 
-  /** What may be wrong with the pool and not with the machine is tried again. */
+  /** A fault that may be the pool's and not the machine's is retried. */
   private void refused(String why, MachineTerms terms) throws Exception {
     assertFalse(examine(terms).isFaulty());
     NodeFailureException failure =
@@ -281,7 +281,7 @@ class HealthCheckTest extends SshNodesFixture {
     assertEquals(new Health(Health.State.FAILED, List.of("nvme1 is missing", "held n1")), found);
   }
 
-  /** A tenant that could bring about "failed" would hold the node for nothing. */
+  /** A tenant that could cause "failed" would hold the node without being billed. */
   @Test
   void whatATenantMayHaveCausedIsAtMostDegradedWhileTheMachineIsHeld() throws Exception {
     record Caused(String smi, String kernel, String check, String reason) {}

@@ -18,20 +18,20 @@ import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.shell.ProcessShellFactory;
 
 /**
- * An ssh server in this process that runs what it is told with this computer's {@code /bin/sh}.
- * {@code chown} is replaced by a command that notes its arguments, for it takes root to run it, and
- * {@code sudo} by one that runs the rest with {@code BOURSE_SUDO} set.
+ * An SSH server in this process that runs commands with this computer's {@code /bin/sh}. A program
+ * that records its arguments replaces {@code chown}, which requires root, and a program that runs
+ * its arguments with {@code BOURSE_SUDO} set replaces {@code sudo}.
  */
 final class LocalMachine implements AutoCloseable {
   private static final String FULL = "trap '' XFSZ; ulimit -f 0; ";
 
   final AtomicInteger connections = new AtomicInteger();
 
-  /** How many of the next connections are dropped before anybody can log in. */
+  /** The number of next connections that are dropped before the login. */
   final AtomicInteger toDrop = new AtomicInteger();
 
   /**
-   * Whether what is run here finds no room for a single byte more in any file, as on a full disk;
+   * True to let writes of commands fail as on a full disk;
    * files can still be made and removed.
    */
   final AtomicBoolean isFull = new AtomicBoolean();
@@ -48,7 +48,7 @@ final class LocalMachine implements AutoCloseable {
     chowned = bin.resolve("chowned");
     executable(bin.resolve("chown"), "echo \"$*\" >>" + chowned);
     executable(bin.resolve("sudo"), "[ \"$1\" = -n ] && shift && BOURSE_SUDO=1 exec \"$@\"");
-    // The mounts of a machine would be this computer's.
+    // Otherwise the script would read the mounts of this computer.
     executable(bin.resolve("mount"), "exit 1");
     server.setHost("127.0.0.1");
     server.setKeyPairProvider(KeyPairProvider.wrap(hostKeys));
@@ -76,28 +76,28 @@ final class LocalMachine implements AutoCloseable {
     return KeyPairGenerator.getInstance(algorithm).generateKeyPair();
   }
 
-  /** This machine as an inventory would name it. */
+  /** Returns this machine as an inventory has it. */
   Machine machine() {
     return pinned(hostKey);
   }
 
-  /** The same with another host key pinned. */
+  /** Returns this machine with another pinned host key. */
   Machine pinned(KeyPair key) {
     return new Machine(
         nodeId, "127.0.0.1", server.getPort(), PublicKeyEntry.toString(key.getPublic()));
   }
 
-  /** Puts a program into the PATH of what runs here. */
+  /** Adds a program to the PATH of this machine's commands. */
   void install(String program, String text) throws IOException {
     executable(chowned.resolveSibling(program), text);
   }
 
-  /** Cuts every connection there is. */
+  /** Cuts all connections. */
   void dropAll() {
     server.getActiveSessions().forEach(session -> session.close(true));
   }
 
-  /** The arguments of every {@code chown} run here. */
+  /** Returns the arguments of each {@code chown} on this machine. */
   List<String> chowned() throws IOException {
     return Files.exists(chowned) ? Files.readAllLines(chowned) : List.of();
   }

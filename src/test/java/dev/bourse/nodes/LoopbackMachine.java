@@ -14,9 +14,9 @@ public final class LoopbackMachine implements AutoCloseable {
   private final LocalMachine machine;
 
   /**
-   * Starts it.
+   * Starts the machine.
    *
-   * @param folder where its programs and the key of whoever may log in are
+   * @param folder the folder of its programs and of the key for logins
    */
   public LoopbackMachine(String nodeId, Path folder) throws IOException, GeneralSecurityException {
     JdkEd25519.register();
@@ -29,7 +29,7 @@ public final class LoopbackMachine implements AutoCloseable {
     machine = new LocalMachine(nodeId, folder, admin.getPublic(), keys.generateKeyPair());
   }
 
-  /** The private key with which it lets in. */
+  /** Returns the private key for logins. */
   public Path adminKey() {
     return adminKey;
   }
@@ -38,7 +38,7 @@ public final class LoopbackMachine implements AutoCloseable {
     return machine.machine().sshPort();
   }
 
-  /** The line that its host key is pinned by. */
+  /** Returns its host key as a line to pin. */
   public String hostKey() {
     return String.valueOf(machine.machine().hostKey());
   }

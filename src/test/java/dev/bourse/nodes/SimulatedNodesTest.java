@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Machines that exist in memory alone. */
+/** Simulated machines. */
 class SimulatedNodesTest {
   private static final MachineTerms EIGHT = new MachineTerms(8, null);
   private static final List<String> KEYS = List.of("ssh-ed25519 AAAA");

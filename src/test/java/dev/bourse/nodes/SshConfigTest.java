@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What may be configured for real machines. */
+/** The accepted settings of real machines. */
 @Tag("fast")
 class SshConfigTest {
   private static final SshConfig DEFAULTS = SshConfig.defaults(Path.of("id"));

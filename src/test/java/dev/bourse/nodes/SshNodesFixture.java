@@ -31,12 +31,12 @@ abstract class SshNodesFixture {
 
   static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
 
-  /** So that nothing of anybody's on this computer is the tenant's. */
+  /** A login that does not exist on this computer, so that it owns no file or process. */
   static final String NO_LOGIN = "bourse-nobody-here";
 
   final Vertx vertx = Vertx.vertx();
 
-  /** Where calls are told to. */
+  /** Collects the spans of calls. */
   Traces traces = Traces.OFF;
 
   final List<AutoCloseable> opened = new ArrayList<>();
@@ -61,7 +61,7 @@ abstract class SshNodesFixture {
       part.close();
     }
     await(vertx.close());
-    // What is under way on a machine outlives its callers, and writes below the folder.
+    // A run on a machine outlives its callers and writes below the folder.
     eventually("no run to be under way", () -> runsUnderWay().isEmpty());
   }
 
@@ -98,7 +98,7 @@ abstract class SshNodesFixture {
     return nodes(s, SshNodes.FIRST_VISIT_SECONDS, SshNodes.FIRST_PAUSE_MILLIS);
   }
 
-  /** A provider whose visits do not wait for a run's end. */
+  /** Returns a provider whose visits do not wait for a run's end. */
   SshNodes impatientNodes(Setting s) {
     return nodes(s, 0, 10);
   }

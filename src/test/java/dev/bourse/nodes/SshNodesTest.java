@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What the ssh provider does on a machine: keys in, keys out, and nothing else left behind. */
+/** The SSH provider installs keys, removes them, and leaves nothing else behind. */
 @SuppressWarnings("NullAway.Init")
 class SshNodesTest extends SshNodesFixture {
   @Test
@@ -129,7 +129,7 @@ class SshNodesTest extends SshNodesFixture {
     fails("another allocation", nodes.deliverNotice(machine.machine(), "alloc_2", OUTBID, 10));
   }
 
-  /** As many as run at a time are at work on machines, and a notice waits for none of them. */
+  /** All connections are in use by other calls, and a notice does not wait for them. */
   @Test
   void aNoticeWaitsForNoReclaimOfOtherMachines() throws Exception {
     Setting setting = new Setting();
@@ -150,7 +150,7 @@ class SshNodesTest extends SshNodesFixture {
     await(reclaim);
   }
 
-  /** The keys of a gang's node are written last; whoever prepared it may be slow. */
+  /** The keys of a gang's node are written last, and its preparation may be slow. */
   @Test
   void aCallWithoutKeysThatComesLateTakesNoneAway() throws Exception {
     LocalMachine machine = machine("n1");
@@ -289,7 +289,7 @@ class SshNodesTest extends SshNodesFixture {
     Setting setting = new Setting();
     Path log = root.resolve("log");
     String state = " $(test -e " + keys("n1") + " && echo keys) $(cat " + mark("n1") + ") >>" + log;
-    // A session may put keys back in its last moment.
+    // A session may write keys again just before it ends.
     setting.endSessions = "echo end" + state + "; echo " + BEN + " >" + keys("n1");
     setting.wipe = "echo wipe" + state;
     SshNodes nodes = nodes(setting);

@@ -19,7 +19,7 @@ import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceW
 import org.apache.sshd.common.digest.BuiltinDigests;
 import org.junit.jupiter.api.Test;
 
-/** How the ssh provider reaches machines: keys pinned, attempts bounded, turns taken. */
+/** The SSH provider's connections: pinned keys, bounded attempts, and turns. */
 @SuppressWarnings("NullAway.Init")
 class SshReachTest extends SshNodesFixture {
   @Test
@@ -98,7 +98,7 @@ class SshReachTest extends SshNodesFixture {
     LocalMachine machine = machine("n1");
     machine.toDrop.set(100);
 
-    // The drop is noticed while connecting or while logging in, whichever comes first.
+    // The client notices the drop while it connects or while it logs in.
     NodeFailureException failure =
         fails(
             "n1: no ", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA), EIGHT));

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.junit.jupiter.api.Test;
 
-/** The operator's command for a new image, and the machine that it leaves. */
+/** The operator's command for a new image, and the machine after it. */
 class SshReimageTest extends SshNodesFixture {
   private final AtomicBoolean isWanted = new AtomicBoolean(true);
 
@@ -37,7 +37,7 @@ class SshReimageTest extends SshNodesFixture {
   void theOldTenantsCopyOfTheHostKeyDoesNotSatisfyTheNewPin() throws Exception {
     KeyPair copied = LocalMachine.newKey("Ed25519");
     KeyPair fresh = LocalMachine.newKey("Ed25519");
-    // The tenant left a way in, and its server answers with the key that it copied.
+    // The tenant left a back door, whose server answers with the copied host key.
     LocalMachine tenants = machine("n1", copied);
     Files.createDirectories(mark("n1").getParent());
     Machine before = tenants.machine();
@@ -60,16 +60,16 @@ class SshReimageTest extends SshNodesFixture {
   @Test
   void theCommandIsToldWhatToImageAndNothingOfTheService() throws Exception {
     KeyPair fresh = LocalMachine.newKey("Ed25519");
-    Path told = root.resolve("told");
+    Path received = root.resolve("received");
     LocalMachine machine = machine("n1");
     await(
         reimage(
-            command("env >" + told + "; cat >>" + told + "; echo '" + line(fresh) + "'"),
+            command("env >" + received + "; cat >>" + received + "; echo '" + line(fresh) + "'"),
             machine.machine(),
             30_000));
 
     List<String> variables =
-        Files.readAllLines(told).stream().filter(l -> l.startsWith("BOURSE_")).sorted().toList();
+        Files.readAllLines(received).stream().filter(l -> l.startsWith("BOURSE_")).sorted().toList();
     assertEquals(
         List.of(
             "BOURSE_ADDRESS=127.0.0.1",

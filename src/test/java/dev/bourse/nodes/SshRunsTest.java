@@ -16,8 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is at work on a machine outlives the connection and the process that began it: it is waited
- * for, learned from, and ended when its time is up.
+ * A run on a machine outlives the connection and the process that started it: later calls wait for
+ * its end and get its result, and the machine ends it when its time is up.
  */
 @SuppressWarnings("NullAway.Init")
 class SshRunsTest extends SshNodesFixture {
@@ -97,7 +97,7 @@ class SshRunsTest extends SshNodesFixture {
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
 
     await(next.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
-    assertEquals(2, Files.readAllLines(log).size(), "a call of one's own is always carried out");
+    assertEquals(2, Files.readAllLines(log).size(), "a different call is always carried out");
   }
 
   @Test
@@ -162,7 +162,7 @@ class SshRunsTest extends SshNodesFixture {
   @Test
   @Slow("the machine's shell counts the command's time and the grace before it kills")
   void aCommandPastItsTimeIsEndedOnTheMachineWithItsChildrenWhateverTheyHeed() throws Exception {
-    // Long enough for a busy machine to begin it.
+    // Long enough for a busy machine to start it.
     setting.commandMillis = 5_000;
     Path heedful = root.resolve("heedful");
     Path stubborn = root.resolve("stubborn");
@@ -190,7 +190,7 @@ class SshRunsTest extends SshNodesFixture {
   @Test
   @Slow("the machine's shell counts the command's time, which a busy machine must be able to keep")
   void aRunThatLostItsKeeperIsEndedWhenItsTimeIsUp() throws Exception {
-    // Long enough for a busy machine to begin it, and for its keeper to be found.
+    // Long enough for a busy machine to start it and for the test to find its supervisor.
     setting.commandMillis = 4_000;
     setting.wipe = "test -e " + go + " || { touch " + go + "; sleep 600; }";
     SshNodes nodes = nodes(setting);
@@ -236,7 +236,7 @@ class SshRunsTest extends SshNodesFixture {
         nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     assertFalse(Files.exists(keys("n1")));
 
-    // Whoever is on it is got rid of all the same, and cannot look there any more.
+    // The tenant's processes are killed nevertheless and have lost access.
     await(nodes.reclaim(machine.machine(), "alloc_1"));
     assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
     await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT));
@@ -274,7 +274,7 @@ class SshRunsTest extends SshNodesFixture {
     assertFalse(Files.exists(mark("n1")));
   }
 
-  /** A provision is under way on the machine, and who began it is gone. */
+  /** Starts a provision on the machine whose caller is gone. */
   private void abandonAProvision() throws Exception {
     SshNodes first = nodes(setting);
     Future<Void> abandoned = first.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
@@ -291,7 +291,7 @@ class SshRunsTest extends SshNodesFixture {
     return "until test -e " + go + "; do sleep 0.05; done";
   }
 
-  /** Whether the process a file names is more than an entry that nobody has asked for yet. */
+  /** True if the process that a file names is alive, not a zombie. */
   private static boolean isRunning(Path pidFile) throws Exception {
     Path stat = Path.of("/proc", Files.readString(pidFile).strip(), "stat");
     try {

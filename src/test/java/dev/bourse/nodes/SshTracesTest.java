@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a collector is told of calls to machines. */
+/** The spans of calls to machines, as a collector gets them. */
 class SshTracesTest extends SshNodesFixture {
   private final Collector collector = new Collector();
 

@@ -24,7 +24,7 @@ class PriceGridTest {
   @Test
   void eachPriceIsFivePerCentAboveTheOneBefore() {
     assertEquals(List.of(100L, 105L, 110L, 116L, 122L, 128L, 134L), prices(100, 140));
-    assertEquals(List.of(0L, 1L, 2L, 3L), prices(0, 3), "a cent at least");
+    assertEquals(List.of(0L, 1L, 2L, 3L), prices(0, 3), "each step is at least a cent");
     for (long cents : prices(1_000, HIGHEST_CAP)) {
       double step = (double) PriceGrid.next(cents) / cents;
       assertTrue(step > 1.0495 && step < 1.0505, cents + ": " + step);
