@@ -8,15 +8,15 @@ import java.util.List;
 /**
  * The demand of a pool's bids on the {@link PriceGrid}, without names.
  *
- * @param levels from the highest grid price to the lowest; each says how many nodes are wanted at
- *     or above it, so the last one has all that are bid for. Grid prices at which no more nodes are
- *     wanted than at a higher one are left out.
+ * @param levels the levels from the highest grid price to the lowest. Each has the number of nodes
+ *     wanted at its price or above, so the last one has all nodes of all bids. Grid prices without
+ *     further demand are left out.
  */
 public record Demand(List<Level> levels) {
   /** The most levels, the prices of a grid from 0 to the highest cap of 1,000,000 dollars. */
   public static final int MAX_LEVELS = 337;
 
-  /** Nobody bids. */
+  /** The demand without bids. */
   public static final Demand NONE = new Demand(List.of());
 
   public Demand {
@@ -26,12 +26,12 @@ public record Demand(List<Level> levels) {
   /**
    * A grid price and the demand at it.
    *
-   * @param cents per GPU-hour
-   * @param nodes how many are wanted at this price or a higher one
+   * @param cents the price per GPU-hour
+   * @param nodes the number of nodes wanted at this price or a higher one
    */
   public record Level(long cents, long nodes) {}
 
-  /** One cluster's bid: so many nodes, held ones too, at this ceiling. */
+  /** One cluster's bid: a number of nodes, held ones included, at a ceiling per GPU-hour. */
   public record Bid(long cents, int nodes) {}
 
   /**
@@ -50,7 +50,7 @@ public record Demand(List<Level> levels) {
     return nodes;
   }
 
-  /** All nodes that are bid for. */
+  /** Returns the number of nodes of all bids. */
   public long nodes() {
     return levels.isEmpty() ? 0 : levels.get(levels.size() - 1).nodes();
   }

@@ -6,16 +6,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A market's terms: one site and GPU class. Prices in cents per GPU-hour. {@link #with} makes a
- * pool of other terms.
+ * The terms of a market for one site and GPU class. Prices are in cents per GPU-hour. {@link #with}
+ * returns a pool with other terms.
  *
  * @param name the pool's name
- * @param provider which node provider runs its machines: {@code simulated} or {@code ssh}
- * @param hardware what its nodes are made of
- * @param bounds its lowest and its highest price
- * @param rules what is allowed and judged in its market
- * @param pause why its market grants and takes nothing; null while it goes on
- * @param environment what a tenant needs to know of the site
+ * @param provider the node provider of its machines: {@code simulated} or {@code ssh}
+ * @param hardware the GPUs of its nodes
+ * @param bounds its reserve price and its cap
+ * @param rules the rules of its market
+ * @param pause the operator's pause of its market; null without one
+ * @param environment the site as tenants see it
  */
 public record Pool(
     String name,
@@ -43,7 +43,7 @@ public record Pool(
   /**
    * The GPUs of a node.
    *
-   * @param gpuModel the GPU class; null while none is set
+   * @param gpuModel the GPU class; null if not set
    * @param gpusPerNode GPUs in one node, at least 1
    */
   public record Hardware(String gpuVendor, @Nullable String gpuModel, int gpusPerNode) {}
@@ -51,20 +51,20 @@ public record Pool(
   /**
    * The prices between which a market clears.
    *
-   * @param reserveCents under this nothing clears
-   * @param capCents the highest ceiling accepted on a write
+   * @param reserveCents the reserve price, the lowest clearing price
+   * @param capCents the highest ceiling that a write may have
    */
   public record Bounds(long reserveCents, long capCents) {}
 
   /**
-   * What is allowed and judged in a market.
+   * The rules of a market.
    *
-   * @param detectorArmed whether {@code capacity_unavailable} is judged here
-   * @param swapsEnabled whether nodes can be swapped here
-   * @param selfService whether members may make clusters here
-   * @param tenants what rights tenants have on its machines
-   * @param noticeMillis how long before nodes are taken back for a rival their holders are told,
-   *     from 0 to an hour; null for as long as the service's setting says
+   * @param detectorArmed true if the market decides {@code capacity_unavailable}
+   * @param swapsEnabled true if nodes can be swapped
+   * @param selfService true if members may create clusters
+   * @param tenants the rights of tenants on its machines
+   * @param noticeMillis the length of the notice before nodes are reclaimed for a rival, from 0 to
+   *     an hour; null for the service's setting
    */
   public record Rules(
       boolean detectorArmed,
@@ -113,7 +113,7 @@ public record Pool(
     return rules.noticeMillis;
   }
 
-  /** Returns a copy with some of it changed. */
+  /** Returns a copy with some fields changed. */
   public Pool with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
@@ -128,7 +128,7 @@ public record Pool(
         draft.environment);
   }
 
-  /** A pool being changed, part by part; what is not set stays. */
+  /** The parts of a pool that a change may set. */
   public static final class Draft {
     private String name;
     private Hardware hardware;
@@ -177,19 +177,19 @@ public record Pool(
     }
   }
 
-  /** What rights tenants have on a machine. */
+  /** The rights of tenants on a machine. */
   public enum Tenants {
-    /** A login without root rights; a machine on which it could become root is refused. */
+    /** A login without root rights; a machine on which it could become root is rejected. */
     LOGIN,
     /** Root rights; each machine gets a new image after each tenant. */
     ROOT;
 
-    /** As contracts and files spell it. */
+    /** Returns its name in contracts and files. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The one that contracts spell so. */
+    /** Returns the rights with this name. */
     public static Tenants of(String label) {
       for (Tenants tenants : values()) {
         if (tenants.label().equals(label)) {
@@ -201,24 +201,24 @@ public record Pool(
   }
 
   /**
-   * An operator's halt of the market.
+   * An operator's pause of the market.
    *
-   * @param sinceMillis since when
-   * @param by the actor who paused it first
-   * @param reason why, in words that tenants read
+   * @param sinceMillis when it began
+   * @param by the actor that paused the market first
+   * @param reason the reason, which tenants see
    */
   public record Pause(long sinceMillis, String by, String reason) {}
 
-  /** Whether its market grants and takes nothing. */
+  /** True if its market is paused, so that it grants and reclaims nothing. */
   public boolean isPaused() {
     return pause != null;
   }
 
   /**
-   * What a tenant needs to know of a site.
+   * The site as tenants see it.
    *
-   * @param sshUser who tenants log in as
-   * @param sshPort where the nodes' ssh servers listen
+   * @param sshUser the login of tenants
+   * @param sshPort the port of the nodes' SSH servers
    * @param env environment variables set on nodes
    * @param storage storage paths by purpose
    */

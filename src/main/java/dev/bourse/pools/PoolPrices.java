@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A pool as its bidders see it.
  *
- * @param pool its terms, as they are in force for the bidder
+ * @param pool its terms in force for the bidder
  * @param clearingCents the price of the bidder's organization as of the last tick, or the clearing
- *     price if there is no bidder; null if nobody holds a node
- * @param admissionCents the lowest ceiling that would take a node; null when none would
+ *     price without a bidder; null if no organization holds a node
+ * @param admissionCents the lowest ceiling that would win a node; null if none would
  */
 public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long admissionCents) {
 
-  /** As of what the pool's market last published, if it has. */
+  /** Returns the pool with the prices of its market's last quote, if it has one. */
   public static PoolPrices of(Pool pool, @Nullable Quote quote) {
     return quote == null
         ? new PoolPrices(pool, null, null)
@@ -30,13 +30,13 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
         : new PoolPrices(pool, quote.centsOf(orgId), quote.admissionCents());
   }
 
-  /** Whether these are the prices that those are. */
+  /** True if both have the same prices. */
   public boolean agreesWith(PoolPrices other) {
     return Objects.equals(clearingCents, other.clearingCents)
         && Objects.equals(admissionCents, other.admissionCents);
   }
 
-  /** Its fields, as every surface's contract has them. */
+  /** Writes its fields as all contracts show them. */
   public void tell(BiConsumer<String, @Nullable Object> field) {
     field.accept("pool", pool.name());
     field.accept("site", pool.site());

@@ -4,17 +4,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool's market last published. Prices in cents per GPU-hour.
+ * The last quote of a pool's market. Prices are in cents per GPU-hour.
  *
- * @param clearingCents the clearing price, the highest price that an organization pays; null if
- *     nothing is seated
+ * @param clearingCents the clearing price, the highest price that an organization pays; null if no
+ *     bid has a seat
  * @param orgCents prices of organizations that hold nodes and pay less, before their ceilings
- * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
- *     up to the cap would
+ * @param admissionCents the lowest ceiling that would win a seat at the next tick; null if none up
+ *     to the cap would
  * @param usableNodes nodes that bids compete for
  * @param freeNodes nodes that could be granted at once
- * @param tickAtMillis when it was computed; 0 before the first tick
- * @param nextTickAtMillis when the next is due
+ * @param tickAtMillis the time of its tick; 0 before the first tick
+ * @param nextTickAtMillis when the next tick is due
  * @param demand the demand on the price grid
  * @param rivalry the highest ceilings on the price grid
  */
@@ -32,12 +32,12 @@ public record Quote(
     orgCents = Map.copyOf(orgCents);
   }
 
-  /** Returns an organization's price before its ceiling; null if nothing is seated. */
+  /** Returns an organization's price before its ceiling; null if no bid has a seat. */
   public @Nullable Long centsOf(String orgId) {
     return clearingCents == null ? null : orgCents.getOrDefault(orgId, clearingCents);
   }
 
-  /** Of a pool in which nobody bids. */
+  /** The quote of a pool without bids. */
   public Quote(
       @Nullable Long clearingCents,
       @Nullable Long admissionCents,

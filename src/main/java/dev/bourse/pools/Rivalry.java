@@ -3,18 +3,18 @@ package dev.bourse.pools;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two highest ceilings that different organizations bid in a pool: all that is needed to tell
- * each organization the best bid of the others. They are shown on the {@link PriceGrid}.
+ * The two highest ceilings that different organizations bid in a pool, which suffice to show each
+ * organization the best bid of the others. They are shown on the {@link PriceGrid}.
  *
- * @param bestCents the highest ceiling per GPU-hour; 0 when nobody bids
- * @param bestOrg who bids it, null when nobody does
- * @param nextCents the highest of all other organizations; 0 when there is none
+ * @param bestCents the highest ceiling per GPU-hour; 0 without bids
+ * @param bestOrg the organization that bids it; null without bids
+ * @param nextCents the highest ceiling of all other organizations; 0 without any
  */
 public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) {
-  /** Nobody bids. */
+  /** The rivalry without bids. */
   public static final Rivalry NONE = new Rivalry(0, null, 0);
 
-  /** The same with one more bid in it. */
+  /** Returns it with a further bid. */
   public Rivalry with(String org, long cents) {
     if (org.equals(bestOrg)) {
       return cents > bestCents ? new Rivalry(cents, org, nextCents) : this;
@@ -37,7 +37,7 @@ public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) 
         nextCents == 0 ? 0 : PriceGrid.floor(reserveCents, nextCents));
   }
 
-  /** The highest ceiling of all but this organization; 0 when nobody else bids. */
+  /** Returns the highest ceiling of all other organizations; 0 if no other one bids. */
   public long rivalCents(String org) {
     return org.equals(bestOrg) ? nextCents : bestCents;
   }

@@ -3,9 +3,9 @@ package dev.bourse.pools;
 /**
  * Platform-wide switches that every capacity read shows.
  *
- * @param writesArmed whether capacity writes are accepted anywhere
- * @param spendLimitEnforced whether monthly spend limits are acted on
- * @param billingHoldEnforced whether a zero or negative balance is acted on
+ * @param writesArmed true if the platform accepts capacity writes
+ * @param spendLimitEnforced true if monthly spend limits are enforced
+ * @param billingHoldEnforced true if a zero or negative balance causes a billing hold
  */
 public record Switches(
     boolean writesArmed, boolean spendLimitEnforced, boolean billingHoldEnforced) {}

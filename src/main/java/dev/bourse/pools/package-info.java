@@ -1,7 +1,7 @@
 /**
- * What a pool is and what its market has last published: the terms that capacity is judged by, and
- * prices and demand. Data about other bidders is rounded to the {@link dev.bourse.pools.PriceGrid}.
- * Pure values, which {@link dev.bourse.capacity.Clusters} holds for all to read.
+ * Pools: their terms, and the prices and the demand that their markets last published. Data about
+ * other bidders is rounded to the {@link dev.bourse.pools.PriceGrid}. Pure values; {@link
+ * dev.bourse.capacity.Clusters} keeps them for all readers.
  */
 @NullMarked
 package dev.bourse.pools;

@@ -23,19 +23,19 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The pools: their terms as stored, put in force here and heard of by other processes. */
+/** Manages the pools' stored terms, and puts them in force in this process. */
 public final class PoolService implements Mirror {
   private final PoolStore store;
   private final Clusters clusters;
   private final Set<String> providers;
   private final Clock clock;
 
-  /** Readings of the store, one after the other; see {@link #load}. */
+  /** The last read of the store; reads run one after the other, see {@link #load}. */
   private Future<Void> lastReading = Future.succeededFuture();
 
   /**
-   * @param clusters shows the terms in force
-   * @param providers node providers this service has, by the name pools call them
+   * @param clusters publishes the terms in force
+   * @param providers the names of this service's node providers
    */
   public PoolService(Database database, Clusters clusters, Set<String> providers, Clock clock) {
     this.store = new PoolStore(database);
@@ -45,8 +45,8 @@ public final class PoolService implements Mirror {
   }
 
   /**
-   * Puts what is stored in force. Readings never overtake each other, so what an earlier one found
-   * cannot undo a later one.
+   * Puts the stored terms in force. Reads run one after the other, so an older result cannot
+   * replace a newer one.
    */
   public synchronized Future<Void> load() {
     lastReading =
@@ -61,7 +61,7 @@ public final class PoolService implements Mirror {
     return lastReading;
   }
 
-  /** Puts some of what is stored in force; after any reading under way. */
+  /** Puts some pools' stored terms in force, after the reads in progress. */
   @Override
   public synchronized Future<Refreshed> refresh(List<String> names) {
     Future<Refreshed> reading =
@@ -93,7 +93,7 @@ public final class PoolService implements Mirror {
     return clusters.findPool(stored.name()).filter(stored::equals).isPresent();
   }
 
-  /** What follows a commit: its failure must not read as if nothing had been stored. */
+  /** Puts committed terms in force; the error of a failure says that they are stored. */
   private Future<Void> putInForce(String name) {
     return refresh(List.of(name))
         .<Void>mapEmpty()
@@ -101,9 +101,9 @@ public final class PoolService implements Mirror {
   }
 
   /**
-   * One page of the pools, by name.
+   * Lists one page of pools by name.
    *
-   * @param site of those at this site; empty for all
+   * @param site the site of the pools; empty for all
    */
   public Page<Pool> listPools(Optional<String> site, String after, int limit) {
     return Page.of(
@@ -115,16 +115,16 @@ public final class PoolService implements Mirror {
         limit);
   }
 
-  /** One pool. Refused with {@code not-found}. */
+  /** Returns a pool. Fails with {@code not-found}. */
   public Pool readPool(String name) {
     return clusters.findPool(name).orElseThrow(() -> ApiException.notFound("pool", name));
   }
 
   /**
-   * Makes a pool; its market opens at once, here and on every other process.
+   * Creates a pool; its market opens at once in all processes.
    *
-   * <p>Refused with {@code bad-request} for a provider this service does not have or a reserve
-   * price above the cap, with {@code conflict} when the name is taken.
+   * <p>Fails with {@code bad-request} if this service does not have the provider or the reserve
+   * price is above the cap, and with {@code conflict} if the name is taken.
    *
    * @param actor the operator
    */
@@ -157,9 +157,9 @@ public final class PoolService implements Mirror {
   }
 
   /**
-   * A halt of a pool's market, or its end.
+   * A pause of a pool's market, or its end.
    *
-   * @param reason why it is paused, in words that tenants read; null for its end
+   * @param reason the reason, which tenants see; null for the end
    */
   public record PauseChange(boolean paused, @Nullable String reason) {
     public PauseChange {
@@ -170,20 +170,20 @@ public final class PoolService implements Mirror {
   }
 
   /**
-   * What an operator changes of a pool; what is empty stays.
+   * An operator's change of a pool; an empty field stays as it is.
    *
    * @param gpuModel the GPU class
-   * @param reserveCents under this nothing clears, in cents per GPU-hour
+   * @param reserveCents the reserve price, in cents per GPU-hour
    * @param capCents the highest ceiling accepted, in cents per GPU-hour
-   * @param detectorArmed whether {@code capacity_unavailable} is judged
-   * @param swapsEnabled whether nodes can be swapped
-   * @param selfService whether members may make clusters
-   * @param tenants what rights tenants have; root rights are never taken back
-   * @param noticeMillis how long before nodes are taken back for a rival their holders are told;
-   *     cleared for as long as the service's setting says
-   * @param paused whether its market grants and takes nothing
-   * @param env environment variables, in the place of all there were
-   * @param storage storage paths by purpose, in the place of all there were
+   * @param detectorArmed true if the market decides {@code capacity_unavailable}
+   * @param swapsEnabled true if nodes can be swapped
+   * @param selfService true if members may create clusters
+   * @param tenants the rights of tenants; root rights cannot be revoked
+   * @param noticeMillis the length of the notice before nodes are reclaimed for a rival; cleared
+   *     for the service's setting
+   * @param paused the pause of its market, or its end
+   * @param env environment variables, which replace all earlier ones
+   * @param storage storage paths by purpose, which replace all earlier ones
    */
   public record Settings(
       Optional<String> gpuModel,
@@ -198,7 +198,7 @@ public final class PoolService implements Mirror {
       Optional<Map<String, String>> env,
       Optional<Map<String, String>> storage) {
 
-    /** As recorded; of variables and paths only the names, for their values may be long. */
+    /** Returns the detail of the audit row; it names variables only, because values may be long. */
     private String detail() {
       Map<String, String> fields = new TreeMap<>();
       gpuModel.ifPresent(model -> fields.put("gpu_model", model));
@@ -230,9 +230,9 @@ public final class PoolService implements Mirror {
   }
 
   /**
-   * Changes a pool's terms. Standing declarations stay as they are. Refused with {@code not-found},
-   * and with {@code bad-request} when the reserve price would lie above the cap or tenants would
-   * lose root rights: a machine that one of them holds would then be granted without a new image.
+   * Changes a pool's terms. Standing declarations stay as they are. Fails with {@code not-found},
+   * and with {@code bad-request} if the reserve price would be above the cap or tenants would lose
+   * root rights, because a machine that one of them holds would be granted without a new image.
    *
    * @param actor the operator
    */
@@ -257,7 +257,7 @@ public final class PoolService implements Mirror {
         .map(loaded -> readPool(name));
   }
 
-  /** Another operator changed the prices meanwhile: refused for what is stored now. */
+  /** Returns the error for a price that conflicts with another operator's change. */
   private Future<Void> refuse(String name, Settings changed, Throwable failure) {
     return store
         .listPools(List.of(name))

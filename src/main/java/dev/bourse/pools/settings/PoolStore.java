@@ -21,17 +21,17 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of pools. */
+/** Reads and writes the rows of pools. */
 public final class PoolStore {
-  /** What other processes are told when a pool is added or changed. */
+  /** The topic of changes that other processes get when a pool is added or changed. */
   public static final String CHANGED = "pool";
 
-  /** The reserve price would lie above the cap: another operator changed one of them meanwhile. */
+  /** Thrown if the reserve price would be above the cap after another operator's change. */
   static final class PricesCrossedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     PricesCrossedException() {
-      super("the reserve price would lie above the cap", null, false, false);
+      super("the reserve price would be above the cap", null, false, false);
     }
   }
 
@@ -74,12 +74,12 @@ public final class PoolStore {
     this.database = database;
   }
 
-  /** Every pool, by name. */
+  /** Lists all pools by name. */
   public Future<List<Pool>> listPools() {
     return database.read(SELECT + " ORDER BY name", List.of(), PoolStore::pool);
   }
 
-  /** A new pool's row; refused with {@code conflict} when there is one of that name. */
+  /** Returns the insert of a pool; fails with {@code conflict} if the name is taken. */
   public static Statement insert(Pool pool, long nowMillis) {
     return COLUMNS
         .insert(new PoolRow(pool, nowMillis), "ON CONFLICT (name) DO NOTHING")
@@ -89,24 +89,24 @@ public final class PoolStore {
                     .with("reason", "exists"));
   }
 
-  /** Those of these pools that are there, as they are stored now. */
+  /** Reads these pools; pools that are not stored are left out. */
   Future<List<Pool>> listPools(List<String> names) {
     List<String> all = InList.of(names);
     return database.read(SELECT + " WHERE name IN " + InList.marks(all), all, PoolStore::pool);
   }
 
-  /** So many pools, by name, after this one. */
+  /** Lists pools by name, after this name. */
   Future<List<Pool>> listPools(String after, int limit) {
     return database.read(
         SELECT + " WHERE name > ? ORDER BY name LIMIT ?", List.of(after, limit), PoolStore::pool);
   }
 
-  /** Stores a new pool and the row that records it. */
+  /** Stores a new pool and its audit row. */
   Future<Void> create(Pool pool, AuditRow audit) {
     return commit(pool.name(), insert(pool, audit.atMillis()), audit);
   }
 
-  /** Stores what changes of a pool. Fails with {@link PricesCrossedException}. */
+  /** Stores the changes of a pool. Fails with {@link PricesCrossedException}. */
   Future<Void> update(String name, PoolService.Settings changed, AuditRow audit) {
     List<String> columns = new ArrayList<>();
     List<@Nullable Object> values = new ArrayList<>();
@@ -120,7 +120,7 @@ public final class PoolStore {
         .tenants()
         .ifPresent(
             rights -> {
-              // Root rights that another operator gave meanwhile stay.
+              // Root rights that another operator granted at the same time stay.
               columns.add("tenants = CASE WHEN tenants = 'ROOT' THEN tenants ELSE ? END");
               values.add(rights.name());
             });
@@ -135,7 +135,7 @@ public final class PoolStore {
     values.add(changed.capCents().orElse(null));
     return commit(
         name,
-        // What another operator sets meanwhile counts too.
+        // The check uses the stored prices, because another operator may have changed them.
         new Statement(
             """
             UPDATE pool SET %s
@@ -148,7 +148,7 @@ public final class PoolStore {
         audit);
   }
 
-  /** Who pauses a market that is paused already changes the reason alone. */
+  /** Stores a pause; for a market that is paused already, only the reason changes. */
   private static void setPause(
       PoolService.PauseChange change,
       AuditRow audit,

@@ -18,12 +18,12 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
-/** The platform-wide switches: as configured until an operator throws one, then as stored. */
+/** The platform-wide switches: configured values until an operator sets one, then stored ones. */
 public final class SwitchService implements Mirror {
-  /** What other processes are told when a switch is thrown. */
+  /** The topic of changes that other processes get when a switch is set. */
   public static final String CHANGED = "switch";
 
-  /** The one key that a difference has. */
+  /** The only key of changes; it stands for all switches. */
   private static final String ALL = "all";
 
   private final SwitchStore store;
@@ -31,11 +31,11 @@ public final class SwitchService implements Mirror {
   private final Switches configured;
   private final Clock clock;
 
-  /** Readings of the store, one after the other; see {@link #load}. */
+  /** The last read of the store; reads run one after the other, see {@link #load}. */
   private Future<Switches> lastReading;
 
   /**
-   * @param clusters shows the switches in force; starts with those configured
+   * @param clusters publishes the switches in force; it starts with the configured ones
    */
   public SwitchService(Database database, Clusters clusters, Clock clock) {
     this.store = new SwitchStore(database);
@@ -46,8 +46,8 @@ public final class SwitchService implements Mirror {
   }
 
   /**
-   * Puts what is stored in force. Readings never overtake each other, so what an earlier one found
-   * cannot undo a later one.
+   * Puts the stored switches in force. Reads run one after the other, so an older result cannot
+   * replace a newer one.
    */
   public synchronized Future<Switches> load() {
     lastReading =
@@ -62,7 +62,7 @@ public final class SwitchService implements Mirror {
     return lastReading;
   }
 
-  /** There are three of them, so that they are always read together. */
+  /** Reads all switches together, because there are only three. */
   @Override
   public Future<Refreshed> refresh(List<String> keys) {
     Switches before = clusters.switches();
@@ -89,13 +89,13 @@ public final class SwitchService implements Mirror {
                     });
   }
 
-  /** The switches in force. */
+  /** Returns the switches in force. */
   public Switches readSwitches() {
     return clusters.switches();
   }
 
   /**
-   * Throws switches; those left empty stay as they are.
+   * Sets switches; an empty one stays as it is.
    *
    * @param actor the operator
    */
@@ -116,7 +116,7 @@ public final class SwitchService implements Mirror {
         new AuditRow(clock.millis(), Trails.PLATFORM, actor, "switches_put", "platform", detail);
     return store
         .write(thrown, AuditStore.insert(row))
-        // What is stored must not read as if nothing had been.
+        // The error of a failure must say that the switches are stored.
         .compose(stored -> load().recover(e -> Future.failedFuture(ApiException.storedOnly())));
   }
 }

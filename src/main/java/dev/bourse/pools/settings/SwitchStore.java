@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The platform-wide switches that somebody has thrown; the others stand as configured. */
+/** Reads and writes the platform-wide switches that operators have set. */
 final class SwitchStore {
   /** The name of a switch in the store. */
   enum Name {
@@ -35,7 +35,7 @@ final class SwitchStore {
     this.database = database;
   }
 
-  /** What is stored, with what stands where nothing is. */
+  /** Reads the switches; those that are not stored have their configured values. */
   Future<Switches> read(Switches standing) {
     Map<String, Boolean> stored = new HashMap<>();
     return database
@@ -51,7 +51,7 @@ final class SwitchStore {
                     stored.getOrDefault(Name.BILLING_HOLD.stored, standing.billingHoldEnforced())));
   }
 
-  /** Throws some switches, in one commit with the row that records it. */
+  /** Stores some switches and the audit row in one commit. */
   Future<Void> write(Map<Name, Boolean> thrown, Statement audit) {
     List<Statement> statements = new ArrayList<>();
     thrown.forEach(

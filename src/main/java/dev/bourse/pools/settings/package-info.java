@@ -1,7 +1,7 @@
 /**
- * Pools and the platform's switches as operators set them. Both are stored here, put in force in
- * {@link dev.bourse.capacity.Clusters}, whose snapshots show them at once, and read again when
- * another process has changed them.
+ * The operators' settings of pools and the platform's switches. This package stores both, puts them
+ * in force in {@link dev.bourse.capacity.Clusters}, whose snapshots show them at once, and reads
+ * them again after another process has changed them.
  */
 @NullMarked
 package dev.bourse.pools.settings;
