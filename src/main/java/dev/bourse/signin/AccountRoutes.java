@@ -136,7 +136,7 @@ public final class AccountRoutes {
     return TIME.format(Instant.ofEpochMilli(millis));
   }
 
-  /** The front page: leads members to the console, and tells others what the service is. */
+  /** The front page: leads members to the console, and describes the service to others. */
   private Future<Answer> start(Call call) {
     return sessions
         .find(call)

@@ -26,7 +26,7 @@ public final class OidcProbe {
    *
    * @param timeout the longest wait for the connection, and for each answer's first byte
    * @return the number of its signing keys
-   * @throws IOException that says what is wrong with it
+   * @throws IOException with the fault of the provider
    */
   public static int look(SignInConfig.Oidc provider, Duration timeout)
       throws IOException, InterruptedException {

@@ -134,7 +134,8 @@ final class OidcSignIn {
     String[] parts = state.split("\\.", -1);
     if (parts.length != 3 || !Secrets.same(state(visitor, parts[0], parts[2]), state)) {
       return Future.failedFuture(
-          refused("this sign-in did not begin in this browser, or too long ago; begin anew"));
+          refused(
+              "this sign-in did not start in this browser or started too long ago; start again"));
     }
     String returnTo =
         new String(Base64.getUrlDecoder().decode(parts[2]), StandardCharsets.US_ASCII);
@@ -249,7 +250,7 @@ final class OidcSignIn {
   private ApiException translated(Throwable fault) {
     String text = String.valueOf(fault.getMessage());
     if (text.contains("invalid_grant") || text.contains("invalid_request")) {
-      return refused("the identity provider does not accept this sign-in; begin anew");
+      return refused("the identity provider does not accept this sign-in; start again");
     }
     return unavailable(fault);
   }

@@ -57,7 +57,7 @@ public final class PageAnswers implements Operations.ErrorPages {
         title(refusal.code()),
         sentence(refusal.detail()),
         isNowhere
-            ? "The address may be mistyped, or what was there is gone."
+            ? "The address may be mistyped, or the page no longer exists."
             : retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
         isNowhere ? "/" : "/sign-in",
         isNowhere ? "Go to the start page" : "Go to sign-in",

@@ -84,7 +84,7 @@ public final class Sessions implements SessionAuthenticator {
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
-  /** A page takes no credential by its contract, so it is known only now who calls. */
+  /** Identifies the caller, because a page takes no credential by its contract. */
   private void admit(SessionStore.StoredSession row) {
     RequestContext request = RequestContext.current();
     if (request != null) {
@@ -94,7 +94,7 @@ public final class Sessions implements SessionAuthenticator {
     }
   }
 
-  /** By what its member tells this browser from their others; the answer does not wait for it. */
+  /** Stores the data by which members recognize a browser; the answer does not wait for it. */
   private void note(Call call, SessionStore.StoredSession row) {
     SessionStore.BrowserInfo now = seen(call);
     if (!now.equals(row.browser())) {
@@ -379,8 +379,8 @@ public final class Sessions implements SessionAuthenticator {
   }
 
   /**
-   * A header that keeps the address for which this browser asked for a link, for the page that says
-   * where the link went. Only this browser reads it, so it reveals nothing to others.
+   * A header that keeps the address to which this browser requested a link, because the next page
+   * shows it. Only this browser reads it, so it reveals nothing to others.
    */
   Map.Entry<String, String> rememberAddress(String email) {
     String value =
