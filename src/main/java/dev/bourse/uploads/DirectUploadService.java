@@ -102,12 +102,12 @@ public final class DirectUploadService {
   }
 
   private static void requireFit(Metadata metadata, ByteSource source) {
-    String told = source.contentType().orElse("");
-    if (!isType(normal(told), normal(metadata.contentType()))) {
+    String sent = source.contentType().orElse("");
+    if (!isType(normal(sent), normal(metadata.contentType()))) {
       throw ApiException.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type is %s; expected %s, as announced",
-          told.isEmpty() ? "missing" : Text.shown(told),
+          sent.isEmpty() ? "missing" : Text.shown(sent),
           metadata.contentType());
     }
     OptionalLong length = source.length();
@@ -117,10 +117,10 @@ public final class DirectUploadService {
   }
 
   /** Returns true if a body's type is the announced one; HTTP clients may add a charset. */
-  private static boolean isType(String told, String announced) {
-    return told.equals(announced)
+  private static boolean isType(String sent, String announced) {
+    return sent.equals(announced)
         || (!announced.contains(CHARSET)
-            && CHARSET_PARAMETER.matcher(told).replaceFirst("").equals(announced));
+            && CHARSET_PARAMETER.matcher(sent).replaceFirst("").equals(announced));
   }
 
   /** Normalizes a type: case and blanks do not matter. */

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Receives uploads that take several requests, of a single file or of each file of a set, until all
- * bytes are inspected. A request has an upload for itself and, whatever its outcome, leaves it open
+ * bytes are inspected. A request has an upload for itself and, even if it fails, leaves it open
  * for the next request, or closed.
  */
 public final class ResumableUploads {
@@ -273,7 +273,7 @@ public final class ResumableUploads {
   }
 
   /**
-   * Waits for the end of an upload for a limited time. The end continues after the client was told
+   * Waits for the end of an upload for a limited time. The end continues after the client was asked
    * to retry; a failure after that is only logged.
    *
    * @param onLate returns the error for the client
@@ -302,8 +302,8 @@ public final class ResumableUploads {
 
   /**
    * Finishes an upload like {@link #finish}, and stores it durably under the key of its digest,
-   * which it returns. It does so even after the client was told to retry, because the next request
-   * may reach a process that has seen none of the bytes. The request no longer has the upload.
+   * which it returns. It does so even after it has asked the client to retry, because the next
+   * request may reach a process that has seen no bytes. The request no longer has the upload.
    *
    * @param refusal returns why bytes with a digest are rejected; they are then discarded
    * @param note runs before the bytes are stored durably
@@ -314,7 +314,7 @@ public final class ResumableUploads {
       Function<String, Optional<ApiException>> refusal,
       Function<String, Future<?>> note) {
     // The answer to the client, set by the first of two events: the digest or the time-out.
-    AtomicReference<@Nullable ApiException> told = new AtomicReference<>();
+    AtomicReference<@Nullable ApiException> outcome = new AtomicReference<>();
     Future<String> stored =
         finishInspection(target, opened)
             .compose(
@@ -328,7 +328,7 @@ public final class ResumableUploads {
                         .compose(closed -> blobs.publish(opened.name(), target.key().apply(sha256)))
                         .map(sha256);
                   }
-                  return told.compareAndSet(null, refused.get())
+                  return outcome.compareAndSet(null, refused.get())
                       ? discard(opened).transform(gone -> Future.failedFuture(refused.get()))
                       // The next request must get the error.
                       : leave(opened, refused.get());
@@ -338,7 +338,7 @@ public final class ResumableUploads {
         stored,
         () -> {
           ApiException ending = stillEnding();
-          ApiException first = told.compareAndExchange(null, ending);
+          ApiException first = outcome.compareAndExchange(null, ending);
           return first == null ? ending : first;
         });
   }
@@ -388,8 +388,8 @@ public final class ResumableUploads {
                 return Future.failedFuture(failure);
               });
     }
-    Throwable told = failure instanceof BlobNotFoundException ? noSession() : failure;
-    return open.close(opened).transform(released -> Future.failedFuture(told));
+    Throwable error = failure instanceof BlobNotFoundException ? noSession() : failure;
+    return open.close(opened).transform(released -> Future.failedFuture(error));
   }
 
   /** The actor of a session: the member who announced its item. */
