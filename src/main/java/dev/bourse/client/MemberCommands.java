@@ -33,23 +33,23 @@ public final class MemberCommands {
    */
   private enum Noun {
     CLUSTERS("Clusters of the organization.", "console"),
-    CAPACITY("What clusters declare and hold, operation by operation.", "vm"),
-    NODES("The nodes held: their host keys, swapping one, and drills of a notice.", "vm"),
-    ALERTS("What a cluster wants to be told of.", "vm"),
-    KEYS("Public keys that are let in to nodes.", "vm"),
+    CAPACITY("Declarations and allocations of clusters, operation by operation.", "vm"),
+    NODES("Held nodes: their host keys, swaps, and drills of a notice.", "vm"),
+    ALERTS("Alert thresholds of a cluster.", "vm"),
+    KEYS("SSH public keys with access to nodes.", "vm"),
     MARKET("Prices, supply and pools.", "market", "console"),
     K8S("Clusters of Kubernetes nodes, and bids for them.", "k8s"),
     BILLING("Balance, usage, statements and the monthly spend limit.", "billing", "console"),
-    MEMBERS("Members, invitations and rules of joining.", "org", "console"),
+    MEMBERS("Members, invitations and join rules.", "org", "console"),
     TOKENS("API tokens of the organization.", "org", "console"),
-    APPLICATIONS("Programs that members let in.", "console"),
-    SETTINGS("What the organization demands of its API tokens.", "console"),
-    SESSIONS("Where you are signed in.", "console"),
-    WEBHOOKS("Addresses that are told what happens.", "console"),
-    TRAIL("The organization's audit trail, and where it is streamed to.", "org", "console"),
+    APPLICATIONS("Applications with access to your account.", "console"),
+    SETTINGS("Requirements for the organization's API tokens.", "console"),
+    SESSIONS("Browsers in which you are signed in.", "console"),
+    WEBHOOKS("Webhook endpoints and their deliveries.", "console"),
+    TRAIL("The organization's audit trail and its stream.", "org", "console"),
     CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
-    FEED("The public feed of checkpoints; nobody need sign in for it.", "checkpoints"),
-    WHOAMI("Who the token is, and what it may do.", "org");
+    FEED("The public feed of checkpoints, without sign-in.", "checkpoints"),
+    WHOAMI("The identity and the permissions of the token.", "org");
 
     private final String about;
 

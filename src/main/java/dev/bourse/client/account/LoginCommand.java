@@ -73,7 +73,7 @@ final class LoginCommand extends MemberCommand {
     Service service = new Service(profile.url(), Credential.NONE);
     String url = service.baseUrl();
     if (isPlainElsewhere(url)) {
-      err().println(url + " is not https: others on the network can read what is sent there");
+      err().println(url + " is not https: others on the network can read your token and data");
       err().flush();
     }
     CredentialFile credentials = credentials();

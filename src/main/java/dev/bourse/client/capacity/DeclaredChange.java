@@ -220,12 +220,12 @@ record DeclaredChange(
                   dollars(new BigDecimal(now.toString()))));
     }
     if (Boolean.TRUE.equals(preview.getBoolean("paused"))) {
-      lines.add("an operator has the market paused: it grants and takes nothing, and this waits");
+      lines.add("an operator has paused the market: nothing is granted or reclaimed until it ends");
     }
     if ("price".equals(preview.getString("minimum_missed"))) {
       lines.add("its minimum is out of reach at this price; a higher one could win it");
     } else if ("size".equals(preview.getString("minimum_missed"))) {
-      lines.add("its minimum is more than there is to win, whatever the price");
+      lines.add("its minimum is more than the pool can give at any price");
     }
   }
 

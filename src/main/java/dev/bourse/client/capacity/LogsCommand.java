@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "logs",
     description =
-        "Shows what was declared and what the market did about it, the newest last; without -c, of"
-            + " all clusters.",
+        "Shows declarations and the market's grants, notices and reclaims, the newest last; without"
+            + " -c, of all clusters.",
     mixinStandardHelpOptions = true)
 final class LogsCommand extends ClusterCommand {
   /** The most entries that the service returns; the audit trail has the rest. */

@@ -107,7 +107,7 @@ final class StatusText {
               + "; see bourse billing balance");
     }
     if (declared != null && Boolean.TRUE.equals(declared.getBoolean("bid_too_low"))) {
-      remarks.add(name + ": the price is too low for what is pending; see bourse market feed");
+      remarks.add(name + ": the price is too low for the pending nodes; see bourse market feed");
     }
     if (declared != null && Boolean.TRUE.equals(declared.getBoolean("capacity_unavailable"))) {
       remarks.add(name + ": there is no capacity at any price; the market goes on trying");

@@ -75,8 +75,8 @@ public final class CheckpointCommand {
       if (publication.isPublic()) {
         err()
             .println(
-                "It is on the feed once an operator has approved it; bourse checkpoint show tells"
-                    + " how far that is, and why it was rejected.");
+                "It is on the feed when an operator has approved it; bourse checkpoint show shows"
+                    + " the state of the review, and the reason if it was rejected.");
       }
     }
 

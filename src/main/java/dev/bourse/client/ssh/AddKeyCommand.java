@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "add",
     description = {
-      "Registers a public key: who has its private half is let in to nodes granted from now on.",
+      "Registers a public key: its private key gives access to nodes granted from now on.",
       "",
       "A key that is registered already is shown; nothing changes."
     },

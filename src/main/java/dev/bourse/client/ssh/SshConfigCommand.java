@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
       "",
       """
       It holds the nodes as they are now, with their host keys, so that no question is asked. \
-      bourse ssh, run and cp write it anew as well.\
+      bourse ssh, run and cp update it as well.\
       """
     },
     mixinStandardHelpOptions = true)

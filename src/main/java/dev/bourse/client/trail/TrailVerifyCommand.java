@@ -34,9 +34,9 @@ import picocli.CommandLine.Spec;
       "Proves that the files of a trail stream are whole: nothing in them was changed, left out or"
           + " put in. Nothing is asked of the service.",
       "",
-      "The files may be named in any order, and hold several batches each. Compare HEAD with what"
-          + " the service shows, or showed when you noted it: what is missing after it shows"
-          + " nowhere else.",
+      "The files may be named in any order, and hold several batches each. Compare HEAD with the"
+          + " one that the service shows, or showed when you noted it: nothing else reveals rows"
+          + " that are missing after it.",
       "",
       "A batch whose rows were past their time is sent as its seal alone, and a file whose rows were"
           + " cut out can be made to look the same. So batches without rows are named, and accepted"
