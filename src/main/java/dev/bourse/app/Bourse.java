@@ -161,7 +161,7 @@ public final class Bourse {
     Database notifying =
         new NotifyingDatabase(
             new ConfirmingDatabase(opened, context.nanoTime()), replication::changedHere);
-    // Once other processes write too, what this one knows ages.
+    // If other processes write too, the in-memory state of this one ages.
     AccessControl access =
         AccessControl.of(
             context,

@@ -82,7 +82,8 @@ final class ChangeLane {
    */
   private final Set<String> known = new HashSet<>();
 
-  private final Set<String> untold = new HashSet<>();
+  /** Suspects that the change feed has not reported. */
+  private final Set<String> unreported = new HashSet<>();
   private Mirror.@Nullable Comparison comparison;
   private long comparisonSince = Long.MAX_VALUE;
   private Mirror.@Nullable Comparison inspection;
@@ -181,7 +182,7 @@ final class ChangeLane {
    */
   void noteLocalWrite(String key) {
     note(key);
-    untold.remove(key);
+    unreported.remove(key);
   }
 
   private void note(String key) {
@@ -230,7 +231,7 @@ final class ChangeLane {
   void heardUntil(long nanoTime) {
     if (isInspected && nanoTime - inspectedNanos > 0) {
       suspects.removeAll(known);
-      untold.addAll(suspects);
+      unreported.addAll(suspects);
       suspects.forEach(key -> waiting.putIfAbsent(key, Long.MAX_VALUE - 1));
       forgetInspected();
       run();
@@ -315,8 +316,8 @@ final class ChangeLane {
     Mirror.Refreshed refreshed = outcome.result();
     sliceKeys = Math.min(SLICE, sliceKeys * 2);
     Set<String> found = new LinkedHashSet<>(refreshed.changed());
-    found.retainAll(untold);
-    untold.removeAll(slice.keySet());
+    found.retainAll(unreported);
+    unreported.removeAll(slice.keySet());
     if (!found.isEmpty()) {
       owner.missedChanges(topic, found);
     }

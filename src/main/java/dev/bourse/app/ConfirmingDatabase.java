@@ -40,7 +40,7 @@ final class ConfirmingDatabase extends ForwardingDatabase {
     if (confirmed.succeeded()) {
       return super.commit(statements, changes);
     }
-    // Not on the context that confirms: a commit answers on the one that it is asked on.
+    // A commit answers on the context of its caller, not on the one that confirms.
     Promise<Void> here = ContextInternal.current().promise();
     confirmed.onComplete(here);
     return here.future().compose(acts -> super.commit(statements, changes));

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses all callers while this process knows too little of revocations: other processes could
- * revoke a token without this one hearing of it.
+ * Rejects all callers while this process may lack recent revocations, because another process could
+ * have revoked a token without its knowledge.
  */
 final class FreshCredentials implements Authenticator {
   private static final long RETRY_MILLIS = 5_000;
@@ -21,18 +21,18 @@ final class FreshCredentials implements Authenticator {
   private final LongSupplier nanos;
   private final long staleMillis;
 
-  /** What a process knows of the revocations of others, by the monotonic clock. */
+  /** The freshness of a process's copy of revocations, by the monotonic clock. */
   interface Knowledge {
     /** Every revocation that was stored before this moment is in force here. */
     long knownAsOfNanos();
 
     /**
-     * Completes once every revocation that was stored before a moment is in force here; with false
-     * when that takes too long, or too many wait for it. Called on any thread.
+     * Completes with true when every revocation that was stored before a moment is in force here,
+     * or with false if that takes too long or too many calls wait. Called on any thread.
      */
     Future<Boolean> awaitKnown(long sinceNanos);
 
-    /** That of a process whose store nobody else changes. */
+    /** Returns the freshness for a store of one process, which is always current. */
     static Knowledge complete(LongSupplier nanos) {
       return new Knowledge() {
         @Override
@@ -50,7 +50,7 @@ final class FreshCredentials implements Authenticator {
 
   /**
    * @param nanos the monotonic clock
-   * @param staleMillis how old knowledge may be when a request arrives; at 0 it may be of any age
+   * @param staleMillis the greatest age of the copy when a request arrives; 0 for any age
    */
   FreshCredentials(Authenticator inner, Knowledge knowledge, LongSupplier nanos, long staleMillis) {
     this.inner = inner;
@@ -103,7 +103,7 @@ final class FreshCredentials implements Authenticator {
     return ApiException.retryLater(
         ErrorCode.OVERLOADED,
         """
-        the store has not been reached for %s s; whether a token is still good cannot be told\
+        the store has been unreachable for %s s, so tokens cannot be checked for revocation\
         """
             .formatted(ageMillis / 1_000),
         RETRY_MILLIS);

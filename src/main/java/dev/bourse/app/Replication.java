@@ -50,15 +50,15 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   private static final int MOST_MARKS = 64;
 
   /**
-   * How long a write waits for knowledge of its caller: several readings of the log, and a lost
-   * connection. A write behind it is refused with the others when the store is away.
+   * How long a write waits for recent revocations: enough for several reads of the log and a lost
+   * connection. Further writes are rejected while the store is unreachable.
    */
   private static final long AWAIT_MILLIS = 3_000;
 
-  /** Writes that may wait so; each is the write of a request that is under way. */
+  /** The most writes that wait for revocations; each belongs to a request in progress. */
   private static final int MOST_AWAITING = 4_096;
 
-  /** What callers are told apart by: as old as this is what is known of revocations. */
+  /** The topics of access rights, whose age is the age of the revocations known here. */
   private static final List<String> ACCESS =
       List.of(
           Tokens.CHANGED,
@@ -83,20 +83,20 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   /** A moment up to which everything stored is applied, once all reports before it are. */
   private record Mark(long sequence, long nanoTime) {}
 
-  /** Somebody waits until all that was stored before a moment is in force. */
+  /** A write that waits until all changes stored before a moment are in force. */
   private record Awaited(long sinceNanos, Promise<Boolean> known) {}
 
   private final Context context;
   private final Map<String, ChangeLane> lanes = new LinkedHashMap<>();
-  private final AtomicLong untold = new AtomicLong();
+  private final AtomicLong missedChanges = new AtomicLong();
   private final LongAdder retries = new LongAdder();
   private final LongSupplier nanoTime;
   private final AtomicLong knownAsOf;
 
-  // On the context alone.
+  // Confined to the context.
   private final Set<Awaited> awaiting = new LinkedHashSet<>();
 
-  /** Where the knowledge stood when a wait for more was given up. */
+  /** The age of the known revocations when a wait last timed out. */
   private long stalledAt;
 
   private boolean isStalled;
@@ -152,7 +152,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
     signals.counter(
         "bourse_changes_untold_total",
         "Changes of other processes that the change feed missed and a comparison found.",
-        untold::get);
+        missedChanges::get);
     signals.counter(
         "bourse_changes_retries_total",
         "Reads of changes that failed or could not be applied yet, and are retried.",
@@ -178,7 +178,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
 
   /** The number of changes that the feed missed. */
   long missedChanges() {
-    return untold.get();
+    return missedChanges.get();
   }
 
   /**
@@ -225,7 +225,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
     }
   }
 
-  /** What this process changed itself: it may not have been able to read that back. */
+  /** Reports changes of this process, which it may have failed to read back. */
   void changedHere(List<Change> changes) {
     for (Change change : changes) {
       // Owners of clusters and markets apply their own writes without reading them back.
@@ -320,7 +320,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
 
     @Override
     public void missedChanges(String topic, Set<String> keys) {
-      untold.addAndGet(keys.size());
+      missedChanges.addAndGet(keys.size());
       LOG.warn(
           "the change feed missed {} changes of {}, such as {}: please report this",
           keys.size(),

@@ -256,7 +256,7 @@ final class ServiceCore {
       context.keepUp(
           inEachProcess(
                   "compare-with-store",
-                  "starting to compare what is in memory with the store",
+                  "starting to compare the in-memory state with the store",
                   context.config().storeWatch().compareMillis(),
                   () -> {
                     replication.inspect();

@@ -215,7 +215,7 @@ public final class StoreOpening {
             seeding ->
                 writeSharedTokens(database, name)
                     .compose(
-                        told ->
+                        written ->
                             context
                                 .vertx()
                                 .executeBlocking(() -> files.find(name).merge(seeding.keys())))

@@ -6,13 +6,12 @@ import java.time.Duration;
 /**
  * The settings of the store's watch.
  *
- * @param probeMillis {@code store.probe-interval}: from one probe of the store to the next, in
+ * @param probeMillis {@code store.probe-interval}: the time between two probes of the store, in
  *     milliseconds
- * @param awayMillis {@code store.away-after}: a process that has not read, or not written, its
- *     store for so many milliseconds is not ready
- * @param staleMillis {@code store.stale-after}: a process that has not read its shared store for so
- *     many milliseconds refuses all callers, because it knows too little of revocations; 0 for
- *     never
+ * @param awayMillis {@code store.away-after}: a process that could not read, or not write, its
+ *     store for this many milliseconds is not ready
+ * @param staleMillis {@code store.stale-after}: a process that could not read its shared store for
+ *     this many milliseconds rejects all callers, because it may lack revocations; 0 for never
  * @param compareMillis {@code store.compare-interval}: how often a process compares its in-memory
  *     state with a shared store, in milliseconds
  */

@@ -379,6 +379,7 @@ class TlsTest {
     int length = 32 << 20;
     Path stored = folder.resolve("stored");
     Files.write(stored, new byte[length]);
+    Reading reading = reading(stored);
     EdgeFixture fixture =
         serve(
             new EdgeConfig(
@@ -393,7 +394,7 @@ class TlsTest {
     fixture.behave(
         call ->
             Future.succeededFuture(
-                new Answer.Download(reading(stored), "model/x", "\"e\"", Map.of())));
+                new Answer.Download(reading, "model/x", "\"e\"", Map.of())));
     SSLSocket socket = socket(fixture, trust);
     socket
         .getOutputStream()

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "completion",
     description = {
-      "Prints what has a shell complete bourse's words when Tab is pressed.",
+      "Prints a script with which a shell completes the words of bourse commands.",
       "",
       """
       bash and zsh: source <(bourse completion bash). fish: bourse completion fish | source. Names \

@@ -43,9 +43,9 @@ import picocli.CommandLine.Spec;
       """,
       "",
       """
-      Then it reads all of the store and tells whether it is sound: of the embedded one the log, \
-      which a process that was killed leaves, and every page of the file; of a PostgreSQL \
-      database every row. The embedded store must not be in use for that; --quick leaves it out.\
+      Then it reads the whole store and reports whether it is sound: the log that a killed \
+      process leaves and every page of an embedded store, or every row of a PostgreSQL database. \
+      The embedded store must not be in use for this check; --quick skips it.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

@@ -36,14 +36,14 @@ import picocli.CommandLine.Spec;
       Writes all rows of the store to one file, from which import fills another store, of \
       any engine. The embedded store must not be in use; a PostgreSQL database may be, and \
       is read as it is at one moment. Keep the file as you keep the store: it holds the \
-      digests of tokens, and members' addresses. What is encrypted stays so: whoever imports \
-      it needs the secret key, which is not in the file.\
+      digests of tokens, and members' addresses. Encrypted values stay encrypted: an import \
+      needs the secret key, which is not in the file.\
       """,
       "",
       """
-      The file has rows alone. Not in it are the bytes of published files, which stay in the \
-      folder checkpoints of the data folder or in the object store, and what else the data \
-      folder holds: signing keys, tokens told at a start, and mails.\
+      The file has rows only. It does not have the bytes of published files, which stay in the \
+      folder checkpoints of the data folder or in the object store, nor the other files of the \
+      data folder: signing keys, tokens created at a start, and mails.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

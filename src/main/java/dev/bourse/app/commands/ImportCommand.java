@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       """
       The bytes of published files are not in the file: let serve find them where they were, in \
       the folder checkpoints of its data folder or in the same checkpoints.store. bourse admin \
-      checkpoints scrub tells what is missing.\
+      checkpoints scrub lists missing files.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

@@ -20,10 +20,10 @@ import picocli.CommandLine.Spec;
     name = "restore",
     description = {
       """
-      Makes a data folder of a backup, and compares each file with what was written. Until all \
-      is there, serve refuses the folder. Serve it with the settings, and the secret key, of the \
-      service that was backed up, and never beside that service: two would hand out the same \
-      machines.\
+      Restores a data folder from a backup, and compares each file with the backup. Until the \
+      restore is complete, serve rejects the folder. Serve it with the settings and the secret \
+      key of the service that was backed up, and never beside that service: both would grant the \
+      same machines.\
       """,
       "",
       "With --verify and without --to it reads the backup and writes nothing."
@@ -83,8 +83,8 @@ final class RestoreCommand implements Callable<Integer> {
       if (data != null) {
         out.println(
             """
-            tokens: none was backed up; use those you keep, or, when nobody has an operator's, \
-            start once with --set access.mint-operator=true, which tells one in operator.json\
+            tokens: a backup has none; use the tokens you have, or, without an operator's token, \
+            start once with --set access.mint-operator=true, which writes one to operator.json\
             """);
         out.printf("%s is restored; serve --data %s goes on from there%n", data, data);
       }

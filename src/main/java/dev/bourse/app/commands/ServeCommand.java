@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 /** {@code bourse serve}. */
 @Command(
     name = "serve",
-    description = "Serves until it is told to stop (SIGTERM, Ctrl-C).",
+    description = "Runs the service until SIGTERM or Ctrl-C.",
     mixinStandardHelpOptions = true)
 final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
