@@ -350,7 +350,7 @@ public record Allocation(
   }
 
   /** Returns it with this health. */
-  Allocation examined(HeldHealth found) {
+  Allocation withHealth(HeldHealth found) {
     return with(a -> a.health = found);
   }
 
@@ -360,12 +360,12 @@ public record Allocation(
   }
 
   /** Returns it with an address. */
-  Allocation reachedAt(@Nullable String address) {
+  Allocation withAddress(@Nullable String address) {
     return with(a -> a.publicIp = address);
   }
 
   /** Returns it with its keys written. */
-  Allocation keyed() {
+  Allocation withKeysWritten() {
     return with(a -> a.keysDue = false);
   }
 
@@ -373,7 +373,7 @@ public record Allocation(
    * Returns it after a tick that read this ceiling. A ceiling lower than at the grant ends its
    * protection for good.
    */
-  Allocation judged(long ceilingCents, boolean isSeated, long nowMillis) {
+  Allocation afterTick(long ceilingCents, boolean isSeated, long nowMillis) {
     boolean isGivenUp = isProtected(nowMillis) && ceilingCents < protection.grantCeilingCents;
     Long seat = protection.seatCeilingCents;
     boolean isSeatChanged = isSeated && (seat == null || seat != ceilingCents);
@@ -386,7 +386,7 @@ public record Allocation(
         : this;
   }
 
-  Allocation active(long nowMillis, @Nullable Long protectedUntil) {
+  Allocation activate(long nowMillis, @Nullable Long protectedUntil) {
     return with(
         a -> {
           a.state = State.ACTIVE;
@@ -398,7 +398,7 @@ public record Allocation(
   }
 
   /** Returns it ready, waiting for the rest of the gang's minimum, and no longer a replacement. */
-  Allocation ready(long nowMillis) {
+  Allocation markReady(long nowMillis) {
     return with(
         a -> {
           a.readyAtMillis = nowMillis;
@@ -420,8 +420,8 @@ public record Allocation(
    * Returns it active in the place of another. It continues the protection and the notice of that
    * node, because a swap must not prolong them.
    */
-  Allocation activeFor(Allocation replaced, long nowMillis) {
-    return active(nowMillis, replaced.protection.untilMillis)
+  Allocation activateInPlaceOf(Allocation replaced, long nowMillis) {
+    return activate(nowMillis, replaced.protection.untilMillis)
         .with(
             a -> {
               a.grantCeilingCents = replaced.protection.grantCeilingCents;
@@ -433,12 +433,12 @@ public record Allocation(
   }
 
   /** Returns it as an ordinary allocation, because the node that it was to replace is gone. */
-  Allocation standingAlone() {
+  Allocation withoutReplaces() {
     return with(a -> a.replaces = null);
   }
 
   /** Returns it with this notice, or with none; the end of a withdrawn notice is cleared. */
-  Allocation noticed(@Nullable Notice given) {
+  Allocation withNotice(@Nullable Notice given) {
     return with(
         a -> {
           a.notice = given;
@@ -447,7 +447,7 @@ public record Allocation(
   }
 
   /** Returns it with its notice withdrawn; the end stays for the next notice. */
-  Allocation noticeWithdrawn() {
+  Allocation withdrawNotice() {
     return with(
         a -> {
           a.withdrawnNoticeEndMillis =
@@ -456,12 +456,12 @@ public record Allocation(
         });
   }
 
-  Allocation nominated(int rank) {
+  Allocation withNomination(int rank) {
     return with(a -> a.nomination = rank);
   }
 
   /** Returns it with a swap in flight since that time, or with none. */
-  Allocation swapping(@Nullable Long requestedAtMillis, int rank) {
+  Allocation withSwap(@Nullable Long requestedAtMillis, int rank) {
     return with(
         a -> {
           a.nomination = rank;
@@ -469,7 +469,7 @@ public record Allocation(
         });
   }
 
-  Allocation reclaiming(Reason reason, long nowMillis) {
+  Allocation startReclaim(Reason reason, long nowMillis) {
     return with(
         a -> {
           a.state = State.RECLAIMING;
@@ -483,12 +483,12 @@ public record Allocation(
         });
   }
 
-  Allocation pinned(boolean pin) {
+  Allocation withPin(boolean pin) {
     return with(a -> a.pinned = pin);
   }
 
   /** Writes the node as the capacity state shows it. */
-  void tell(JsonBytes json) {
+  void writeJson(JsonBytes json) {
     Notice given = departure.notice;
     json.put("public_ip", publicIp)
         .put("granted_at", Times.rfc3339(lifecycle.grantedAtMillis))
@@ -498,7 +498,9 @@ public record Allocation(
         .put("protected_until", Times.rfc3339OrNull(protectedUntilWhileActive()))
         .put("reclaim_at", given == null ? null : Times.rfc3339(given.endsAtMillis()))
         .put("reclaim_reason", given == null ? null : given.reason().label())
-        .object("health", fields -> HeldHealth.tell(fields, health, lifecycle.grantedAtMillis));
+        .object(
+            "health",
+            fields -> HeldHealth.writeJson(fields, health, lifecycle.grantedAtMillis));
   }
 
   /** Returns a copy with some fields changed. */

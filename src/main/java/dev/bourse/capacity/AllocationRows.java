@@ -194,7 +194,7 @@ final class AllocationRows {
   }
 
   /** Writes an allocation in JSON for the change feed, which other processes read. */
-  static void tell(JsonBytes json, Allocation allocation, String cluster) {
+  static void writeJson(JsonBytes json, Allocation allocation, String cluster) {
     ALLOCATION.writeJson(json, new StoredAllocation(allocation, cluster));
   }
 

@@ -104,12 +104,12 @@ public final class Allotment {
     for (Allocation held : List.copyOf(draft.allocations)) {
       if (held.isOpen()) {
         boolean isSeated = !orders.losing().contains(held.allocationId());
-        draft.put(held.judged(ceilingCents, isSeated, orders.gate().atMillis()));
+        draft.put(held.afterTick(ceilingCents, isSeated, orders.gate().atMillis()));
       }
     }
     // Last, because a swap ends when its node is reclaimed or its replacement is granted.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
-      draft.put(waiting.swapping(null, 0));
+      draft.put(waiting.withSwap(null, 0));
       activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
     alert(draft, orders.alerted(), activity);
@@ -315,7 +315,7 @@ public final class Allotment {
     }
     for (Allocation a : cluster.allocations()) {
       boolean isSeated = !losing.contains(a.allocationId());
-      if (a.isOpen() && !a.judged(gate.ceilingCents(), isSeated, gate.atMillis()).equals(a)) {
+      if (a.isOpen() && !a.afterTick(gate.ceilingCents(), isSeated, gate.atMillis()).equals(a)) {
         return true;
       }
     }
@@ -339,7 +339,7 @@ public final class Allotment {
   /** Unwinds a grant of a minimum that was not completed in time. */
   private static void giveUp(
       Cluster.Draft draft, Allocation grant, long nowMillis, List<Activity> activity) {
-    draft.put(grant.reclaiming(Allocation.Reason.UNWOUND, nowMillis));
+    draft.put(grant.startReclaim(Allocation.Reason.UNWOUND, nowMillis));
     draft.gangUnwoundAtMillis = nowMillis;
     activity.add(Activity.unwound(grant, "min_gpus could not be completed in time"));
     takeReplacement(draft, grant, Allocation.Reason.UNWOUND, Activity.MARKET, nowMillis, activity);
@@ -412,8 +412,8 @@ public final class Allotment {
     Optional<Allocation> landed =
         replaced
             .filter(old -> old.activeAtMillis() != null)
-            .map(old -> ready.activeFor(old, nowMillis));
-    draft.put(landed.orElseGet(() -> ready.isReady() ? ready : ready.ready(nowMillis)));
+            .map(old -> ready.activateInPlaceOf(old, nowMillis));
+    draft.put(landed.orElseGet(() -> ready.isReady() ? ready : ready.markReady(nowMillis)));
     replaced.ifPresent(
         old -> {
           take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity);
@@ -443,9 +443,9 @@ public final class Allotment {
       if (ready.isReady() && !ready.keysDue()) {
         Long givenUp = ready.protectedUntilMillis();
         Allocation active =
-            ready.active(nowMillis, givenUp == null ? nowMillis + protectionMillis : givenUp);
+            ready.activate(nowMillis, givenUp == null ? nowMillis + protectionMillis : givenUp);
         if (ready.isOfGang()) {
-          active = active.reachedAt(addresses.apply(ready.nodeId()));
+          active = active.withAddress(addresses.apply(ready.nodeId()));
           activity.add(Activity.granted(active));
         }
         draft.put(active);
@@ -471,7 +471,7 @@ public final class Allotment {
       return Transition.none(cluster);
     }
     Cluster.Draft draft = cluster.draft();
-    draft.put(found.get().keyed());
+    draft.put(found.get().withKeysWritten());
     List<Activity> activity = new ArrayList<>();
     if (Gang.isKeyed(draft.build(), gpusPerNode)) {
       activate(draft, protectionMillis, addresses, nowMillis, activity);
@@ -492,8 +492,8 @@ public final class Allotment {
     }
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = cluster.setbacks().provisionFailures() + 1;
-    draft.put(found.get().reclaiming(Allocation.Reason.UNWOUND, nowMillis));
-    cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
+    draft.put(found.get().startReclaim(Allocation.Reason.UNWOUND, nowMillis));
+    cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.withoutReplaces()));
     return new Transition(
         cluster, draft.build(), List.of(Activity.unwound(found.get(), cause)), null);
   }
@@ -514,7 +514,7 @@ public final class Allotment {
    */
   static void endSwap(
       Cluster.Draft draft, Allocation pinned, long nowMillis, List<Activity> activity) {
-    draft.put(pinned.swapping(null, 0));
+    draft.put(pinned.withSwap(null, 0));
     activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapEnded(pinned.publicIp())));
     takeReplacement(
         draft, pinned, Allocation.Reason.OPERATOR, Activity.MARKET, nowMillis, activity);
@@ -528,7 +528,7 @@ public final class Allotment {
       String actor,
       long nowMillis,
       List<Activity> activity) {
-    draft.put(victim.reclaiming(reason, nowMillis));
+    draft.put(victim.startReclaim(reason, nowMillis));
     activity.add(Activity.released(actor, victim, reason));
     if (victim.isSwapping()) {
       takeReplacement(draft, victim, reason, actor, nowMillis, activity);
@@ -544,7 +544,7 @@ public final class Allotment {
       List<Activity> activity) {
     for (Allocation other : List.copyOf(draft.allocations)) {
       if (other.isOpen() && replaced.allocationId().equals(other.replaces())) {
-        draft.put(other.reclaiming(reason, nowMillis));
+        draft.put(other.startReclaim(reason, nowMillis));
         activity.add(Activity.released(actor, other, reason));
       }
     }

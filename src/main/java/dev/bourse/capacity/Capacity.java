@@ -146,7 +146,7 @@ public final class Capacity {
     List<Allocation> surplus = surplus(draft, slots);
     int givenUp = cluster.countGivenUp(surplus, slots, nowMillis);
     if (givenUp > 0) {
-      draft.standing = cluster.standing().gaveUp(nowMillis);
+      draft.standing = cluster.standing().withGiveUp(nowMillis);
     }
     for (Allocation victim : surplus) {
       Allotment.take(
@@ -222,7 +222,7 @@ public final class Capacity {
   /** Returns a node with a swap in flight, nominated last unless it was nominated before. */
   static Allocation swapped(Cluster cluster, Allocation node, long nowMillis) {
     int lastRank = cluster.allocations().stream().mapToInt(Allocation::nomination).max().orElse(0);
-    return node.swapping(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1);
+    return node.withSwap(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1);
   }
 
   /**
@@ -428,12 +428,12 @@ public final class Capacity {
     int rank = 0;
     Set<String> named = new HashSet<>();
     for (Allocation allocation : nominated) {
-      draft.put(allocation.nominated(++rank));
+      draft.put(allocation.withNomination(++rank));
       named.add(allocation.allocationId());
     }
     for (Allocation allocation : List.copyOf(draft.allocations)) {
       if (!named.contains(allocation.allocationId()) && allocation.nomination() > 0) {
-        draft.put(allocation.nominated(allocation.isSwapping() ? ++rank : 0));
+        draft.put(allocation.withNomination(allocation.isSwapping() ? ++rank : 0));
       }
     }
   }

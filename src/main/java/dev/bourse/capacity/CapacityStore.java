@@ -116,7 +116,7 @@ public final class CapacityStore {
       statements.add(hourlyLimit.lock());
     }
     statements.addAll(fences);
-    Cluster next = revised(transition.next(), transition.before().revision());
+    Cluster next = withNextRevision(transition.next(), transition.before().revision());
     statements.add(ClusterRows.update(next, transition.before().revision()));
     if (hourlyLimit != null) {
       statements.add(hourlyLimit.demand());
@@ -142,7 +142,7 @@ public final class CapacityStore {
   }
 
   /** Returns the state with the revision that follows {@code before}. */
-  private Cluster revised(Cluster next, long before) {
+  private Cluster withNextRevision(Cluster next, long before) {
     return database.isShared() ? next.withRevision(Revisions.after(before, random)) : next;
   }
 
@@ -248,7 +248,7 @@ public final class CapacityStore {
    * @param made the transition to the cluster's first state
    */
   Future<Void> create(Transition made, List<Statement> fences, AuditRow audit) {
-    Cluster cluster = revised(made.next(), 0);
+    Cluster cluster = withNextRevision(made.next(), 0);
     List<Statement> statements = new ArrayList<>();
     // Locks the organization's row, so that it cannot be retired at the same time.
     statements.add(

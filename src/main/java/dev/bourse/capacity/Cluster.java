@@ -314,12 +314,12 @@ public record Cluster(
   }
 
   /** Returns a copy with these allocations. */
-  Cluster holding(List<Allocation> held) {
+  Cluster withAllocations(List<Allocation> held) {
     return copy(writes, held, setbacks);
   }
 
   /** Returns a copy with these allocations whose incomplete minimum was unwound at that time. */
-  Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
+  Cluster withAllocations(List<Allocation> held, @Nullable Long unwoundAtMillis) {
     return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
   }
 
@@ -335,13 +335,13 @@ public record Cluster(
   }
 
   /** Writes the parts of the capacity state that come from the cluster itself. */
-  void tell(JsonBytes json) {
+  void writeJson(JsonBytes json) {
     if (declared == null) {
       json.put("declared", null);
     } else {
-      json.object("declared", fields -> declared.tell(fields, verdict));
+      json.object("declared", fields -> declared.writeJson(fields, verdict));
     }
-    standing.tell(json);
+    standing.writeJson(json);
   }
 
   Draft draft() {

@@ -154,7 +154,7 @@ public final class ClusterAdminService {
       Optional<Map<String, Optional<String>>> env) {
 
     Overrides over(Overrides standing) {
-      Overrides changed = cap.map(c -> standing.capped(c.cents())).orElse(standing);
+      Overrides changed = cap.map(c -> standing.withCap(c.cents())).orElse(standing);
       return env.map(changed::with).orElse(changed);
     }
 

@@ -341,7 +341,7 @@ final class ClusterRows {
       boolean isLast =
           i + 1 == rows.size() || !rows.get(i + 1).cluster().name().equals(cluster.name());
       if (isLast) {
-        clusters.add(cluster.holding(held));
+        clusters.add(cluster.withAllocations(held));
         held.clear();
       }
     }
@@ -360,7 +360,9 @@ final class ClusterRows {
     CLUSTER.writeJson(json, new ClusterRow(cluster, 0));
     List<Allocation> allocations = cluster.allocations().stream().sorted(STORED_ORDER).toList();
     json.objects(
-        ALLOCATIONS, allocations, (fields, a) -> AllocationRows.tell(fields, a, cluster.name()));
+        ALLOCATIONS,
+        allocations,
+        (fields, a) -> AllocationRows.writeJson(fields, a, cluster.name()));
     return new String(json.toBytes(), StandardCharsets.UTF_8);
   }
 
@@ -375,7 +377,7 @@ final class ClusterRows {
     for (Object allocation : json.getJsonArray(ALLOCATIONS)) {
       allocations.add(AllocationRows.allocation(new JsonRow((JsonObject) allocation)));
     }
-    return cluster(new JsonRow(json), text -> text).holding(allocations);
+    return cluster(new JsonRow(json), text -> text).withAllocations(allocations);
   }
 
   /** Returns the insert of a cluster; fails with {@code conflict} if the name is taken. */

@@ -124,16 +124,16 @@ public final class ClusterView {
             .put("gpu_model", pool.gpuModel())
             .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
             .object("pool", fields -> prices.tell(fields::put));
-    cluster.tell(json);
+    cluster.writeJson(json);
     json.put("pending", cluster.pending(pool.gpusPerNode()))
-        .objects("allocations", cluster.allocations(), (fields, a) -> a.tell(fields))
+        .objects("allocations", cluster.allocations(), (fields, a) -> a.writeJson(fields))
         .strings("planned_release", reached(cluster.releaseOrder()), Allocation::publicIp)
         .strings("nominations", nominated(), Allocation::publicIp)
         .strings("swaps", swapping(), Allocation::publicIp)
         .put("billing_hold", billingHold())
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .object("environment", fields -> tell(fields, pool));
+        .object("environment", fields -> writeEnvironment(fields, pool));
     return Encoded.of(json.toBytes());
   }
 
@@ -191,7 +191,7 @@ public final class ClusterView {
         : Math.max(0, at - inForce.clock().millis());
   }
 
-  private static void tell(JsonBytes json, Pool pool) {
+  private static void writeEnvironment(JsonBytes json, Pool pool) {
     Pool.Environment environment = pool.environment();
     json.put("ssh_user", environment.sshUser())
         .put("ssh_port", environment.sshPort())

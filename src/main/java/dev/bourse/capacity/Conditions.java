@@ -46,7 +46,7 @@ public record Conditions(
   }
 
   /** Returns the conditions after the declaration has lapsed: only automatic swaps stay. */
-  Conditions ended() {
+  Conditions afterLapse() {
     return with(
         left -> {
           left.minGpus = null;
@@ -86,7 +86,7 @@ public record Conditions(
   }
 
   /** Writes the conditions as the capacity state shows them. */
-  void tell(JsonBytes json) {
+  void writeJson(JsonBytes json) {
     json.put("min_gpus", minGpus)
         .put("until", Times.rfc3339OrNull(untilMillis))
         .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))

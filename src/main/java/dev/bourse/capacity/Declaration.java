@@ -110,13 +110,13 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
   }
 
   /** Writes the declaration as the capacity state shows it, with the market's verdict on it. */
-  void tell(JsonBytes json, Verdict verdict) {
+  void writeJson(JsonBytes json, Verdict verdict) {
     json.put("max_price_per_gpu_hour", Price.toUsd(ceiling.cents)).put("max_gpus", maxGpus);
-    verdict.tell(json);
+    verdict.writeJson(json);
     json.put("effective_at", Times.rfc3339OrNull(ceiling.effectiveAtMillis))
         .put("updated_at", Times.rfc3339(write.atMillis))
         .put("updated_by", write.by);
-    conditions.tell(json);
+    conditions.writeJson(json);
   }
 
   /**

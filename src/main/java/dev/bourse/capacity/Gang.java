@@ -95,12 +95,12 @@ public final class Gang {
 
   /** Returns the cluster after these grants are unwound; its revision stays. */
   public static Cluster unwound(Cluster cluster, List<Allocation> overdue, long nowMillis) {
-    return cluster.holding(
+    return cluster.withAllocations(
         cluster.allocations().stream()
             .map(
                 a ->
                     overdue.contains(a) || isReplacementOfAny(a, overdue)
-                        ? a.reclaiming(Allocation.Reason.UNWOUND, nowMillis)
+                        ? a.startReclaim(Allocation.Reason.UNWOUND, nowMillis)
                         : a)
             .toList(),
         nowMillis);

@@ -40,9 +40,9 @@ public final class HealthCommands {
         HeldHealth before = node.health();
         HeldHealth after = HeldHealth.after(before, found, now);
         if (after != null && !after.equals(before)) {
-          Allocation examined = node.examined(after);
+          Allocation examined = node.withHealth(after);
           if (found.state() != Health.State.FAILED && isSwappedForFault(cluster, node)) {
-            examined = examined.swapping(null, 0);
+            examined = examined.withSwap(null, 0);
             activity.add(
                 new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(node.publicIp())));
           }

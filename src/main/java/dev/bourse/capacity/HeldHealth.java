@@ -73,7 +73,7 @@ public record HeldHealth(
    *
    * @param grantedAtMillis since when an unknown health is unknown
    */
-  static void tell(JsonBytes json, @Nullable HeldHealth health, long grantedAtMillis) {
+  static void writeJson(JsonBytes json, @Nullable HeldHealth health, long grantedAtMillis) {
     Health.State state = health == null ? Health.State.UNKNOWN : health.state;
     json.put("state", state.name().toLowerCase(Locale.ROOT))
         .put("since", Times.rfc3339(health == null ? grantedAtMillis : health.sinceMillis))

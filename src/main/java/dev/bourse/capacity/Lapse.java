@@ -56,7 +56,7 @@ public final class Lapse {
     Declaration declared = cluster.declared();
     return declared == null || declared.untilMillis() == null
         ? Transition.none(cluster)
-        : ended(cluster, declared, Allocation.Reason.LAPSED, declared.untilMillis(), nowMillis);
+        : end(cluster, declared, Allocation.Reason.LAPSED, declared.untilMillis(), nowMillis);
   }
 
   /**
@@ -70,7 +70,7 @@ public final class Lapse {
       Declaration declared = cluster.declared();
       return declared == null || !spent.equals(declared.budget())
           ? Transition.none(cluster)
-          : ended(cluster, declared, Allocation.Reason.SPENT, endMillis, nowMillis);
+          : end(cluster, declared, Allocation.Reason.SPENT, endMillis, nowMillis);
     };
   }
 
@@ -92,7 +92,7 @@ public final class Lapse {
     }
   }
 
-  private static Transition ended(
+  private static Transition end(
       Cluster cluster,
       Declaration declared,
       Allocation.Reason reason,
@@ -107,11 +107,11 @@ public final class Lapse {
               next.write =
                   new Declaration.LastWrite(
                       Declaration.notBefore(declared, nowMillis), Activity.MARKET, null);
-              next.conditions = declared.conditions().ended();
+              next.conditions = declared.conditions().afterLapse();
             });
     int givenUp = cluster.countGivenUp(cluster.releaseOrder(), 0, nowMillis);
     if (givenUp > 0) {
-      draft.standing = cluster.standing().gaveUp(nowMillis);
+      draft.standing = cluster.standing().withGiveUp(nowMillis);
     }
     List<Activity> activity = new ArrayList<>();
     activity.add(Activity.lapsed(draft.declared, reason));

@@ -30,12 +30,12 @@ public record NoticeOrders(
                 .filter(a -> a.notice() != null)
                 .ifPresent(
                     a -> {
-                      draft.put(a.noticeWithdrawn());
+                      draft.put(a.withdrawNotice());
                       activity.add(
                           new Activity(
                               Activity.MARKET, new ClusterEvent.NoticeWithdrawn(a.publicIp())));
                     }));
-    forgotten.forEach(id -> draft.find(id).ifPresent(a -> draft.put(a.noticed(null))));
+    forgotten.forEach(id -> draft.find(id).ifPresent(a -> draft.put(a.withNotice(null))));
     given.forEach(
         (id, notice) ->
             draft
@@ -43,7 +43,7 @@ public record NoticeOrders(
                 .filter(a -> a.state() == Allocation.State.ACTIVE)
                 .ifPresent(
                     a -> {
-                      draft.put(a.noticed(notice));
+                      draft.put(a.withNotice(notice));
                       activity.add(Activity.noticed(a, notice));
                     }));
   }

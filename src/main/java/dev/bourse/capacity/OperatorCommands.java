@@ -60,7 +60,7 @@ public final class OperatorCommands {
       Transition transition = command.apply(cluster, now);
       return transition.changesNothing()
           ? transition
-          : transition.recorded(
+          : transition.withAudit(
               new AuditRow(now, Trails.PLATFORM, actor, action, cluster.name(), detail));
     };
   }
@@ -85,7 +85,7 @@ public final class OperatorCommands {
         return Transition.none(cluster);
       }
       Cluster.Draft draft = cluster.draft();
-      Allocation changed = held.pinned(pinned);
+      Allocation changed = held.withPin(pinned);
       draft.put(changed);
       List<Activity> activity = new ArrayList<>();
       if (endsSwap) {
@@ -156,8 +156,8 @@ public final class OperatorCommands {
               .filter(Allocation::isOpen)
               .orElseThrow(() -> ApiException.notFound("allocation", allocationId));
       Cluster.Draft draft = cluster.draft();
-      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
-      draft.put(evicted.reclaiming(Allocation.Reason.OPERATOR, now));
+      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.withoutReplaces()));
+      draft.put(evicted.startReclaim(Allocation.Reason.OPERATOR, now));
       return new Transition(
           cluster,
           draft.build(),
@@ -180,7 +180,7 @@ public final class OperatorCommands {
               .find(allocationId)
               .orElseThrow(() -> ApiException.notFound("allocation", allocationId));
       Cluster.Draft draft = cluster.draft();
-      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
+      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.withoutReplaces()));
       draft.remove(ending);
       return switch (ending.state()) {
         case RECLAIMING -> new Transition(cluster, draft.build(), List.of(), null);
@@ -190,14 +190,14 @@ public final class OperatorCommands {
                 draft.build(),
                 List.of(Activity.unwound(ending, why)),
                 null,
-                List.of(ending.reclaiming(Allocation.Reason.UNWOUND, now)));
+                List.of(ending.startReclaim(Allocation.Reason.UNWOUND, now)));
         case ACTIVE ->
             new Transition(
                 cluster,
                 draft.build(),
                 List.of(Activity.released(OPERATOR, ending, Allocation.Reason.OPERATOR)),
                 null,
-                List.of(ending.reclaiming(Allocation.Reason.OPERATOR, now)));
+                List.of(ending.startReclaim(Allocation.Reason.OPERATOR, now)));
       };
     };
   }

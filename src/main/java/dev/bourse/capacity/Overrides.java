@@ -23,7 +23,7 @@ public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> e
   }
 
   /** Returns a copy with this cap, or with none. */
-  Overrides capped(@Nullable Long cents) {
+  Overrides withCap(@Nullable Long cents) {
     return new Overrides(cents, env);
   }
 

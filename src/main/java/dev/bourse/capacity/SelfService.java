@@ -366,7 +366,7 @@ public final class SelfService {
       Cluster.Draft draft = cluster.draft();
       int givenUp = cluster.countGivenUp(cluster.releaseOrder(), 0, now);
       if (givenUp > 0) {
-        draft.standing = cluster.standing().gaveUp(now);
+        draft.standing = cluster.standing().withGiveUp(now);
       }
       List<Activity> activity =
           OperatorCommands.giveBack(draft, cluster, actor, Allocation.Reason.SCALE_DOWN, now);

@@ -53,12 +53,12 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
   }
 
   /** Writes the standing as the capacity state shows it. */
-  void tell(JsonBytes json) {
+  void writeJson(JsonBytes json) {
     json.put("ranks_last_until", Times.rfc3339OrNull(ranksLastUntilMillis()));
   }
 
   /** Returns the standing after the cluster gave up a seat or a new node. */
-  Standing gaveUp(long nowMillis) {
+  Standing withGiveUp(long nowMillis) {
     return new Standing(gate, 0, nowMillis);
   }
 }

@@ -46,7 +46,7 @@ public record Transition(
   }
 
   /** Returns a copy with this audit row. */
-  Transition recorded(AuditRow row) {
+  Transition withAudit(AuditRow row) {
     return new Transition(before, next, activity, row, ended, hourlyLimit, bidderCounts);
   }
 

@@ -25,7 +25,7 @@ public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) 
           new Verdict(true, true));
 
   /** Writes the verdict as the capacity state shows it. */
-  void tell(JsonBytes json) {
+  void writeJson(JsonBytes json) {
     json.put("bid_too_low", bidTooLow).put("capacity_unavailable", capacityUnavailable);
   }
 

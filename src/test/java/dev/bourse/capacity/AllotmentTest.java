@@ -165,7 +165,7 @@ class AllotmentTest {
     assertTrue(node.isShielded(end - 1, 200));
     assertFalse(node.isShielded(end, 200));
     assertFalse(node.isShielded(end - 1, 199));
-    assertTrue(node.pinned(true).isShielded(end, 199));
+    assertTrue(node.withPin(true).isShielded(end, 199));
   }
 
   @Test

@@ -98,7 +98,7 @@ class CapacityStoreTest extends StoreFixture {
   @Test
   void aClusterOfManyNodesIsToldByItsNameAlone() {
     List<Allocation> many = Collections.nCopies(100, active(1).allocations().get(0));
-    assertEquals("", ClusterRows.line(empty().holding(many)));
+    assertEquals("", ClusterRows.line(empty().withAllocations(many)));
   }
 
   @Test
@@ -317,9 +317,9 @@ class CapacityStoreTest extends StoreFixture {
     draft.drill = new Drill(LATER + 8_000);
     Allocation held = at(cluster, 0);
     draft.put(
-        held.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
-            .swapping(LATER + 10_000, 1)
-            .pinned(true));
+        held.withNotice(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
+            .withSwap(LATER + 10_000, 1)
+            .withPin(true));
     Allocation waits = at(cluster, 8);
     draft.put(
         waits.with(
@@ -336,6 +336,6 @@ class CapacityStoreTest extends StoreFixture {
     List<Allocation> sorted = new ArrayList<>(cluster.allocations());
     sorted.sort(
         Comparator.comparingInt(Allocation::slot).thenComparingLong(Allocation::grantedAtMillis));
-    return cluster.holding(sorted);
+    return cluster.withAllocations(sorted);
   }
 }

@@ -203,9 +203,9 @@ class CapacitySwapTest {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
     Cluster stored =
-        inTransit.holding(
+        inTransit.withAllocations(
             inTransit.allocations().stream()
-                .map(a -> a.allocationId().equals("a0") ? a.pinned(true) : a)
+                .map(a -> a.allocationId().equals("a0") ? a.withPin(true) : a)
                 .toList());
 
     Cluster landed = Allotment.provisioned(stored, "a7", Sample.PROTECTION, LATER + 2).next();

@@ -98,7 +98,7 @@ class ClusterOwnersTest extends StoreFixture {
     held.hold = new Hold(Hold.Stage.NOTICE, "credit", T0);
     Cluster.Draft last = empty().draft();
     last.retiredAtMillis = T0;
-    last.standing = last.standing.gaveUp(T0);
+    last.standing = last.standing.withGiveUp(T0);
     return List.of(empty(), holds.build(), held.build(), last.build());
   }
 

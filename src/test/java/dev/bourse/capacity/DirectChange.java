@@ -32,7 +32,7 @@ public final class DirectChange {
   public static Cluster withoutNotices(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.notice() == null)
         ? cluster
-        : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
+        : cluster.withAllocations(cluster.allocations().stream().map(a -> a.withNotice(null)).toList());
   }
 
   /** Returns the cluster as if withdrawn notices did not count. */
@@ -40,7 +40,7 @@ public final class DirectChange {
     return cluster.allocations().stream()
             .allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
         ? cluster
-        : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(a.notice())).toList());
+        : cluster.withAllocations(cluster.allocations().stream().map(a -> a.withNotice(a.notice())).toList());
   }
 
   /** Ends a declaration that is due, as the owner does before any command. */
@@ -63,7 +63,7 @@ public final class DirectChange {
   public static Cluster withoutSeatCeilings(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.protection().seatCeilingCents() == null)
         ? cluster
-        : cluster.holding(
+        : cluster.withAllocations(
             cluster.allocations().stream()
                 .map(a -> a.with(draft -> draft.seatCeilingCents = null))
                 .toList());

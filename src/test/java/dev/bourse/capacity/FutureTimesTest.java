@@ -159,7 +159,7 @@ class FutureTimesTest {
         cluster
             .allocations()
             .get(0)
-            .noticed(new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)));
+            .withNotice(new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)));
     Cluster put = corrected(at(NOW, true), draft.build());
     return Objects.requireNonNull(put.allocations().get(0).notice()).endsAtMillis();
   }
@@ -168,7 +168,7 @@ class FutureTimesTest {
   void aReclaimThatLiesAheadHasBegunByNow() {
     Cluster cluster = left();
     Cluster.Draft draft = cluster.draft();
-    draft.put(cluster.allocations().get(0).reclaiming(Allocation.Reason.OUTBID, NOW + DAYS));
+    draft.put(cluster.allocations().get(0).startReclaim(Allocation.Reason.OUTBID, NOW + DAYS));
     Cluster put = corrected(at(NOW, true), draft.build());
 
     Allocation.Reclaim reclaim =

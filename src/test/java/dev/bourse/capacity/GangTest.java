@@ -167,13 +167,13 @@ class GangTest {
     }
     broken = Allotment.unwound(broken, "a1", "broken", LATER + 1_000).next();
 
-    assertEquals(List.of(), Gang.overdue(gaveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
-    assertEquals(1, Gang.overdue(gaveUp(broken, LATER), GPUS, PATIENCE, LATER + 2_000).size());
+    assertEquals(List.of(), Gang.overdue(withGiveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
+    assertEquals(1, Gang.overdue(withGiveUp(broken, LATER), GPUS, PATIENCE, LATER + 2_000).size());
   }
 
-  private static Cluster gaveUp(Cluster cluster, long atMillis) {
+  private static Cluster withGiveUp(Cluster cluster, long atMillis) {
     Cluster.Draft draft = cluster.draft();
-    draft.standing = cluster.standing().gaveUp(atMillis);
+    draft.standing = cluster.standing().withGiveUp(atMillis);
     return draft.build();
   }
 

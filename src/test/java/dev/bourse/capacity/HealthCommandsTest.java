@@ -91,7 +91,7 @@ class HealthCommandsTest {
     Cluster reclaiming =
         changed(
             active(1),
-            draft -> draft.put(at(active(1), 0).reclaiming(Allocation.Reason.OUTBID, LATER)));
+            draft -> draft.put(at(active(1), 0).startReclaim(Allocation.Reason.OUTBID, LATER)));
     assertTrue(found(reclaiming, LATER, Map.of("a0", ECC)).changesNothing());
   }
 
@@ -205,7 +205,7 @@ class HealthCommandsTest {
     assertTrue(isSwapping(found(granted, LATER + 18, Map.of("a0", OK)).next(), 0));
 
     Cluster early =
-        changed(swapsByItself(1), draft -> draft.put(at(draft.build(), 0).swapping(T0, 1)));
+        changed(swapsByItself(1), draft -> draft.put(at(draft.build(), 0).withSwap(T0, 1)));
     Cluster failed = found(early, LATER, silent).next();
     assertTrue(
         isSwapping(found(failed, LATER + 9, Map.of("a0", OK)).next(), 0),
@@ -221,7 +221,7 @@ class HealthCommandsTest {
             draft -> draft.maintenance = true,
             draft -> draft.retiredAtMillis = LATER,
             draft -> draft.hold = new Hold(Hold.Stage.NOTICE, "unpaid", null),
-            draft -> draft.put(at(draft.build(), 0).pinned(true)));
+            draft -> draft.put(at(draft.build(), 0).withPin(true)));
     Cluster failed = failed(swapsByItself(1), 0);
     for (Consumer<Cluster.Draft> change : forbidding) {
       assertTrue(found(changed(failed, change), LATER + 9, Map.of("a0", ECC)).changesNothing());
