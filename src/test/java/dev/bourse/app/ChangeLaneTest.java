@@ -179,7 +179,7 @@ class ChangeLaneTest {
     reportChange(new Change("things", "a", 6, ""));
     rows.stored.put("b", 1);
     report("b");
-    poll("what comes after is read", () -> rows.held.containsKey("b"));
+    poll("the next key is read", () -> rows.held.containsKey("b"));
     assertEquals(List.of(List.of("b")), rows.readings);
   }
 

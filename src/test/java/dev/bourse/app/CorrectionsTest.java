@@ -467,7 +467,7 @@ class CorrectionsTest {
                   "trail_stream.disabled_at",
                   "webhook_endpoint.disabled_at")),
           Map.entry(
-              "keeps for longer what is to be deleted, or refuses for longer what was refused",
+              "it only delays a deletion or prolongs a rejection",
               List.of(
                   "audit_read_batch.made_at",
                   "audit_seal.newest_at",
@@ -485,7 +485,7 @@ class CorrectionsTest {
                   "outbox_mail.dead_at",
                   "revoked_grant.kept_until")),
           Map.entry(
-              "whoever reads it does not believe a time that lies too far ahead",
+              "readers ignore a time that is too far ahead",
               List.of(
                   "blob_move_claim.told_at",
                   "blob_upload.finishing_until",
@@ -502,7 +502,7 @@ class CorrectionsTest {
                   "webhook_cursor.at",
                   "webhook_lease.expires_at")),
           Map.entry(
-              "the posting of usage sets it back and posts anew; it reverses, as a ledger must",
+              "the posting of usage sets it back and posts again, with reversals in the ledger",
               List.of(
                   "billing_org.month_start",
                   "billing_org.month_through",
@@ -521,13 +521,13 @@ class CorrectionsTest {
                   "billing_org.operator_hold_since",
                   "cluster.hold_enforce_after")),
           Map.entry(
-              "the order of a trail is that of its ids, and what is sealed must not change",
+              "a trail is ordered by ids, and sealed rows must not change",
               List.of("audit.ts")),
           Map.entry(
               "a key is not used for signatures before its time, and the one before it is",
               List.of("signing_key.expires_at", "signing_key.made_at", "signing_key.retired_at")),
           Map.entry(
-              "is what a user or an operator asked for, or the end of what was promised",
+              "a user or an operator chose it, or it is the end of a promise",
               List.of(
                   "activity.ends_at",
                   "cluster.until_at",
@@ -536,7 +536,7 @@ class CorrectionsTest {
                   "trail_stream.old_secret_until",
                   "webhook_endpoint.old_secret_until")),
           Map.entry(
-              "is the newest time that was confirmed, by which the next process tells",
+              "it is the newest confirmed time, with which the next process compares its clock",
               List.of("clock_mark.millis")));
 
   /** Columns that their owners correct in memory: see the tests of the times of clusters. */

@@ -94,7 +94,7 @@ class ReplicaCostTest {
   @Test
   @Slow("waits for two looks, each a second after the one before")
   void whoWaitsForALeaseShowsThePricesOfItsHolderAndReadsNoNodesForThem() throws Exception {
-    until("the holder has told them", () -> statements("SELECT quote FROM lease%") > 0);
+    until("the holder has stored its quotes", () -> statements("SELECT quote FROM lease%") > 0);
     until("both show the same", () -> market(here).equals(market(there)));
     server.execute(url, "SELECT pg_stat_statements_reset()");
     until("it has looked twice", () -> statements("SELECT quote FROM lease%") >= 2);

@@ -217,7 +217,7 @@ class ReplicaFeedTest {
     cutOff(true);
     cutOff(false);
     until("the earlier state is shown", () -> client.version() == 1);
-    until("and written upon", () -> client.put(client.order(0, 4)).status() == 200);
+    until("the next write succeeds", () -> client.put(client.order(0, 4)).status() == 200);
     assertEquals(2, client.version());
   }
 }

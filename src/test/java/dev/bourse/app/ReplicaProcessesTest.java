@@ -107,7 +107,7 @@ class ReplicaProcessesTest {
       for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
         long version = replicas.client(replicas.second(), cluster).version();
         until(
-            "the first reads what was written while it was frozen",
+            "the first reads the writes made while it was frozen",
             () -> replicas.client(replicas.first(), cluster).version() == version);
       }
       ClusterClient client = replicas.client(replicas.first(), "acme-train");

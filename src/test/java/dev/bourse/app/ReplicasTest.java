@@ -66,7 +66,7 @@ class ReplicasTest {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       client.declare(1, 2.0);
       until("it is active", () -> client.active().size() == 1);
-      until("the other tells the grant", () -> reader.of("grant").size() == 1);
+      until("the other process sends the grant", () -> reader.of("grant").size() == 1);
       until("and the state", () -> reader.state().equals(client.state()));
       seen = reader.latest().id();
     }
@@ -77,7 +77,7 @@ class ReplicasTest {
       try (EventReader reader = follow(service, seen)) {
         until("the state came", () -> !reader.of("capacity").isEmpty());
         assertEquals(1, reader.of("reclaim").size());
-        assertEquals(List.of(), reader.of("grant"), "told before");
+        assertEquals(List.of(), reader.of("grant"), "sent before");
         assertEquals(List.of(), reader.of("gap"));
         client.untilAgrees(reader);
       }
@@ -267,7 +267,7 @@ class ReplicasTest {
               there.caller().get("/api/vm/capacity?cluster=" + name).status() == 200
                   && there.put(there.order(1, 2)).status() == 200);
       there.untilHeld(1);
-      until("told", () -> here.active().size() == 1);
+      until("the grant is sent", () -> here.active().size() == 1);
     }
   }
 }

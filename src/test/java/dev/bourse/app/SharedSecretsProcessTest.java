@@ -54,12 +54,12 @@ class SharedSecretsProcessTest {
         "secret.key=" + keys);
   }
 
-  private static JsonObject told(Path data) throws Exception {
+  private static JsonObject keysFile(Path data) throws Exception {
     return new JsonObject(Files.readString(data.resolve("demo.json")));
   }
 
   private static String memberToken(Path data) throws Exception {
-    return told(data)
+    return keysFile(data)
         .getJsonObject("orgs")
         .getJsonObject("acme")
         .getJsonObject("members")
@@ -117,7 +117,7 @@ class SharedSecretsProcessTest {
     String said = Files.readString(log);
     assertFalse(said.contains(SECRET), "the secret key is in the log");
     assertFalse(said.contains("PRIVATE KEY"), "a private key is in the log");
-    assertNothingIsExported(url, told(one));
+    assertNothingIsExported(url, keysFile(one));
     importSaysWhichKeyIsWanted();
     refusesAnotherKey(url);
   }
@@ -128,7 +128,7 @@ class SharedSecretsProcessTest {
    */
   private static void untilAnotherKeyEncrypts(String url, Set<String> before) {
     RunningBourse.until(
-        "all is encrypted anew",
+        "all secrets are encrypted again",
         () -> {
           Set<String> now = encryptingKeys(url);
           return now.size() == 1 && !now.equals(before);
@@ -150,8 +150,8 @@ class SharedSecretsProcessTest {
   }
 
   private static void assertSameTokensAreTold(Path one, Path other) throws Exception {
-    JsonObject first = told(one);
-    JsonObject second = told(other);
+    JsonObject first = keysFile(one);
+    JsonObject second = keysFile(other);
     assertEquals(first.getString("operator_token"), second.getString("operator_token"));
     for (String org : first.getJsonObject("orgs").fieldNames()) {
       assertEquals(

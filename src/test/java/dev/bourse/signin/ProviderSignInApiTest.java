@@ -229,7 +229,7 @@ class ProviderSignInApiTest {
       stalling.isSilent = true;
       assertEquals(503, new Browser(alone).get("/sign-in/oidc").statusCode());
       stalling.isSilent = false;
-      assertEquals(303, new Browser(alone).get("/sign-in/oidc").statusCode(), "it is asked anew");
+      assertEquals(303, new Browser(alone).get("/sign-in/oidc").statusCode(), "the provider is contacted again");
     }
   }
 }

@@ -140,7 +140,7 @@ class SessionApiTest extends SignInApiFixture {
     assertFalse(pat.isSignedIn());
     assertEquals(403, browser().follow(unused).statusCode());
     assertEquals(200, operator.patch(member, new JsonObject().put("suspended", false)).status());
-    assertFalse(pat.isSignedIn(), "what was ended stays ended");
+    assertFalse(pat.isSignedIn(), "an ended session stays ended");
     assertTrue(browser().signedIn("pat@" + orgId + ".example").isSignedIn());
   }
 

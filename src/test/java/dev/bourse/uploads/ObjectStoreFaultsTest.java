@@ -152,7 +152,7 @@ class ObjectStoreFaultsTest extends SetFixture {
   }
 
   /** Returns the progress that a query is answered with. */
-  private static long told(Services process, CheckpointService.Announced file) throws Exception {
+  private static long progress(Services process, CheckpointService.Announced file) throws Exception {
     return await(
             process.sessions.put(
                 file.session(), Optional.of("bytes */" + FIRST.length), source(FIRST, 0, 0, null)))
@@ -166,15 +166,15 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(100_000, await(send(process, file, 0, 100_000)).stored());
     fail("PUT .*/pieces/.*", Fault.INTERNAL_ERROR);
     fails(StorageFaultException.class, send(process, file, 100_000, 300_000));
-    assertEquals(100_000, told(process, file));
+    assertEquals(100_000, progress(process, file));
     // A request that would leave a gap gets the same answer.
     assertEquals(100_000, await(send(process, file, 350_000, FIRST.length)).stored());
     faults.thaw();
     Services heir = another();
-    assertEquals(100_000, told(heir, file));
+    assertEquals(100_000, progress(heir, file));
     // Received bytes need not be sent again after they are flushed.
     assertEquals(300_000, await(send(process, file, 100_000, 300_000)).stored());
-    assertEquals(300_000, told(heir, file));
+    assertEquals(300_000, progress(heir, file));
     await(send(heir, file, 300_000, FIRST.length));
     isPublishedOnce(await(commitFile(heir, file)).item(), FIRST, 1);
   }
@@ -365,7 +365,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     CheckpointService.Announced file = sendToBoth(first, second);
     freezeInCommit(first, file);
     fails(UploadBusyException.class, commitFile(second, file));
-    assertEquals(FIRST.length, told(second, file));
+    assertEquals(FIRST.length, progress(second, file));
     faults.thaw();
     // Although its client has disconnected.
     until("the bytes are durable", () -> integers("SELECT COUNT(*) FROM blob").get(0) == 1);
@@ -399,27 +399,27 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(ErrorCode.OVERLOADED, refusal(commit.get()));
     faults.awaitFrozen(1);
     faults.thaw();
-    List<ApiException> told = new ArrayList<>();
+    List<ApiException> failures = new ArrayList<>();
     eventually(
         "the client gets the answer",
         () -> {
-          told.add(fails(ApiException.class, commit.get()));
-          return told.get(told.size() - 1).code() == ErrorCode.CONFLICT;
+          failures.add(fails(ApiException.class, commit.get()));
+          return failures.get(failures.size() - 1).code() == ErrorCode.CONFLICT;
         });
-    assertTrue(String.valueOf(told.get(told.size() - 1).getMessage()).contains("have SHA-256"));
-    assertEquals(0, told(first, file), "it starts again");
+    assertTrue(String.valueOf(failures.get(failures.size() - 1).getMessage()).contains("have SHA-256"));
+    assertEquals(0, progress(first, file), "it starts again");
   }
 
   @Test
   void aRequestThatComesAfterTheFileWasPublishedOpensNothing() throws Exception {
     Services first = another();
-    Promise<Void> told = Promise.promise();
-    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(told.future()));
+    Promise<Void> released = Promise.promise();
+    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(released.future()));
     CheckpointService.Announced file = announceFile(first);
     Future<ResumableUploads.Progress> late = send(second, file, 0, 100_000);
     await(send(first, file, 0, FIRST.length));
     Checkpoint item = await(commitFile(first, file)).item();
-    told.complete();
+    released.complete();
     assertEquals(ErrorCode.GONE, refusal(late));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
     isPublishedOnce(item, FIRST, 1);
@@ -428,12 +428,12 @@ class ObjectStoreFaultsTest extends SetFixture {
   @Test
   void aRequestThatComesAfterTheBytesAreDurableIsToldToAskAgain() throws Exception {
     Services first = another();
-    Promise<Void> told = Promise.promise();
-    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(told.future()));
+    Promise<Void> released = Promise.promise();
+    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(released.future()));
     CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
     Future<ResumableUploads.Progress> late = put(second, set, 0, FIRST, 0, 100_000);
     assertTrue(await(put(first, set, 0, FIRST)).isComplete());
-    told.complete();
+    released.complete();
     fails(BlobNotFoundException.class, late);
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
     assertTrue(await(ask(second, set, 0)).isComplete());
@@ -452,7 +452,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(200_000, await(send(first, file, 0, 200_000)).stored());
     looked.fail(new StoreUnavailableException("the database is away", null));
     fails(StoreUnavailableException.class, late);
-    assertEquals(200_000, told(first, file));
+    assertEquals(200_000, progress(first, file));
     await(send(first, file, 200_000, FIRST.length));
     isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
   }
@@ -462,7 +462,7 @@ class ObjectStoreFaultsTest extends SetFixture {
    *
    * @param isLooking set when a delayed query arrives
    */
-  private Database lookingForItems(AtomicBoolean isLooking, Future<Void> told) {
+  private Database lookingForItems(AtomicBoolean isLooking, Future<Void> released) {
     AtomicBoolean isOpened = new AtomicBoolean();
     return new ForwardingDatabase(database) {
       @Override
@@ -474,18 +474,18 @@ class ObjectStoreFaultsTest extends SetFixture {
           return super.read(sql, parameters, mapper);
         }
         isLooking.set(true);
-        return told.compose(now -> super.read(sql, parameters, mapper));
+        return released.compose(now -> super.read(sql, parameters, mapper));
       }
     };
   }
 
   /** A database that delays look-ups of uploads. */
-  private Database openingAfter(Future<Void> told) {
+  private Database openingAfter(Future<Void> released) {
     return new ForwardingDatabase(database) {
       @Override
       public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
         return sql.contains("FROM blob_upload")
-            ? told.compose(now -> super.read(sql, parameters, mapper))
+            ? released.compose(now -> super.read(sql, parameters, mapper))
             : super.read(sql, parameters, mapper);
       }
     };

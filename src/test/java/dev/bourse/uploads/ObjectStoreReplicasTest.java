@@ -192,14 +192,14 @@ class ObjectStoreReplicasTest {
     Session session = begin();
     assertEquals(200, send(first, session, 0, BYTES.length).status());
     tellOfAnEnd(session, System.currentTimeMillis() + 9_000);
-    HttpAnswer told =
+    HttpAnswer answer =
         second
             .asMember("acme", "alice")
             .post(item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length));
     assertEquals(
         "these bytes are being stored or inspected for another request; ask again",
-        told.refused(ErrorCode.OVERLOADED).getString("detail"));
-    assertEquals("1", told.header("retry-after"));
+        answer.refused(ErrorCode.OVERLOADED).getString("detail"));
+    assertEquals("1", answer.header("retry-after"));
     assertEquals("", stored(second, session), "all of it is there");
     tellOfAnEnd(session, 0);
     isPublished(session);
@@ -207,12 +207,12 @@ class ObjectStoreReplicasTest {
 
   private static void tellOfAnEnd(Session session, long untilMillis) throws Exception {
     try (Connection rows = SharedPostgres.server().connect(database);
-        PreparedStatement told =
+        PreparedStatement update =
             rows.prepareStatement(
                 "UPDATE blob_upload SET finishing_until = ? WHERE upload LIKE ?")) {
-      told.setLong(1, untilMillis);
-      told.setString(2, session.id + "%");
-      assertEquals(1, told.executeUpdate());
+      update.setLong(1, untilMillis);
+      update.setString(2, session.id + "%");
+      assertEquals(1, update.executeUpdate());
     }
   }
 

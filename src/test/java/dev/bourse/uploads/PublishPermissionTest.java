@@ -122,7 +122,7 @@ class PublishPermissionTest extends UploadFixture {
       gone(request);
       if (resumable) {
         String name = BlobName.upload(announced.item().id(), announced.draft().number());
-        assertEquals(300_000, await(blobs.stored(name)), "what came after is not written");
+        assertEquals(300_000, await(blobs.stored(name)), "later bytes are not written");
       } else {
         assertEquals(List.of(), names(false));
       }

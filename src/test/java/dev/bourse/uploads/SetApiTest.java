@@ -231,13 +231,13 @@ class SetApiTest extends SetApiFixture {
     Map<String, byte[]> changed = new TreeMap<>(files);
     changed.put("config.json", bytes(62, freshName().hashCode()));
     publish(alice, name, changed, "org");
-    List<String> told =
+    List<String> details =
         bourse.audit("acme", false).stream()
             .filter(row -> row.action().equals("checkpoint_publish"))
             .map(AuditRow::detail)
             .filter(detail -> detail.contains(name))
             .toList();
-    assertEquals(1, told.size());
-    assertTrue(told.get(0).contains("files=2 sent=1 linked=1"), told.toString());
+    assertEquals(1, details.size());
+    assertTrue(details.get(0).contains("files=2 sent=1 linked=1"), details.toString());
   }
 }

@@ -173,8 +173,8 @@ class UploadApiTest {
 
   @Test
   void anotherDigestThanAnnouncedIsRefused() {
-    JsonObject told = publication(freshName(), BYTES, "org").put("sha256", "0".repeat(64));
-    String id = announce(alice, told.copy().put("upload", "direct")).getString("id");
+    JsonObject request = publication(freshName(), BYTES, "org").put("sha256", "0".repeat(64));
+    String id = announce(alice, request.copy().put("upload", "direct")).getString("id");
     conflict("sha-mismatch", put(alice, id, FilesFixture.TYPE, BYTES));
     Session session = begin(alice);
     anybody.sendBytes("PUT", session.path, BYTES).ok();

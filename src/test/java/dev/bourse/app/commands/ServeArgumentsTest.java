@@ -67,10 +67,10 @@ class ServeArgumentsTest {
       for (int count = random.nextInt(5); count > 0; count--) {
         arguments.add(WORDS.get(random.nextInt(WORDS.size())));
       }
-      Optional<ServeArguments> told = ServeArguments.plain(arguments);
-      if (told.isPresent()) {
+      Optional<ServeArguments> parsed = ServeArguments.plain(arguments);
+      if (parsed.isPresent()) {
         plain++;
-        assertEquals(byPicocli(arguments), told.get(), arguments.toString());
+        assertEquals(byPicocli(arguments), parsed.get(), arguments.toString());
       }
     }
     assertTrue(plain > LISTS / 20, plain + " lists were plain");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A team's commands: keys, up, status, down. */
-@OneEngine("a command line asks a service, whatever its store")
+@OneEngine("the command line does not depend on the store")
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class CapacityCommandsTest {
   private static RunningBourse bourse;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Watching a cluster on a command line. */
-@OneEngine("a command line asks a service, whatever its store")
+@OneEngine("the command line does not depend on the store")
 class ClusterEventStreamTest {
   private static RunningBourse bourse;
 
@@ -83,15 +83,15 @@ class ClusterEventStreamTest {
     cluster.addKey();
     try (AnswerLosingProxy proxy = new AnswerLosingProxy(bourse.service().baseUrl(), "GET")) {
       Thread following = follow(stream(proxy.url(), market, cluster.cluster()));
-      RunningBourse.until("the state is told", () -> happened("capacity"));
+      RunningBourse.until("the state is printed", () -> happened("capacity"));
       cluster.declare(1, 2);
-      RunningBourse.until("the grant is told", () -> happened("grant"));
+      RunningBourse.until("the grant is printed", () -> happened("grant"));
       cluster.declare(0, 2);
-      RunningBourse.until("the reclaim is told", () -> happened("reclaim"));
+      RunningBourse.until("the reclaim is printed", () -> happened("reclaim"));
       proxy.cut();
       cluster.declare(1, 2);
       RunningBourse.until(
-          "the second grant is told",
+          "the second grant is printed",
           () -> events.stream().filter(event -> event.kind().equals("grant")).count() == 2);
       assertEquals(List.of("the connection was lost"), losses);
       following.interrupt();
