@@ -27,7 +27,7 @@ record BlobSettings(Place store, Optional<Place> former) {
       return objects.map(S3Config::name).orElse(LOCAL);
     }
 
-    /** Whether every process on the same database sees the same bytes. */
+    /** True if all processes on the same database see the same bytes. */
     boolean isShared() {
       return objects.isPresent();
     }
@@ -69,7 +69,7 @@ record BlobSettings(Place store, Optional<Place> former) {
     return Stream.concat(Stream.of(store), former.stream()).map(Place::name).toList();
   }
 
-  /** Whether every process on the same database sees the same bytes. */
+  /** True if all processes on the same database see the same bytes. */
   boolean isShared() {
     return store.isShared() && former.map(Place::isShared).orElse(true);
   }

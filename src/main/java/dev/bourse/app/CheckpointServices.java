@@ -88,7 +88,7 @@ record CheckpointServices(
   /** The same folder for the former store, which receives no bytes but requires one. */
   private static final String FORMER_SPOOLS = "former-spools";
 
-  /** Somebody has to free space first, which takes longer than seconds. */
+  /** An operator has to free space first, which takes longer than seconds. */
   private static final long RETRY_FULL_MILLIS = 120_000;
 
   private static final long RETRY_MILLIS = 1_000;

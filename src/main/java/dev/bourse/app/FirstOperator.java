@@ -93,7 +93,7 @@ final class FirstOperator {
                     : Future.failedFuture(e));
   }
 
-  /** Whether the commit was certainly refused, so that the token is not stored. */
+  /** True if the commit was certainly rejected, so that the token is not stored. */
   private static boolean isRefusal(Throwable e) {
     return e instanceof TokenNameTakenException
         || (e instanceof ApiException error && error.code() == ErrorCode.CONFLICT);

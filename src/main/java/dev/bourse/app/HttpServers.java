@@ -39,7 +39,7 @@ final class HttpServers {
    */
   private static final long LAST_ANSWERS_MILLIS = 1_000;
 
-  /** Somebody has to free space first; earlier retries would only add load. */
+  /** An operator has to free space first; earlier retries would only add load. */
   private static final long RETRY_FULL_MILLIS = 60_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(HttpServers.class);

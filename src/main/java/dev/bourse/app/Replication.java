@@ -96,7 +96,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   // Confined to the context.
   private final Set<Awaited> awaiting = new LinkedHashSet<>();
 
-  /** The age of the known revocations when a wait last timed out. */
+  /** The moment up to which revocations were known when a wait last timed out. */
   private long stalledAt;
 
   private boolean isStalled;

@@ -28,7 +28,7 @@ final class ReturnTo {
   }
 
   /**
-   * Whether browsers interpret it as a path on the same origin: it starts with one slash, followed
+   * True if browsers interpret it as a path on the same origin: it starts with one slash, followed
    * by neither a slash nor a backslash, which they read as a slash; and it has no characters that
    * they drop, such as tabs.
    */

@@ -295,7 +295,7 @@ class HealthCheckTest extends SshNodesFixture {
             // The kernel ended it because memory ran out, or no process could be started.
             new Caused("exit 137", "exit 0", "", "nvidia-smi ended with 137"),
             new Caused("exit 2", "exit 0", "", "nvidia-smi ended with 2"),
-            // The disk was full after so many bytes.
+            // The disk was full before the end of the answer.
             new Caused(cut, "exit 0", "", "the answer of nvidia-smi has no end"),
             new Caused(whole, xid119, "", "the driver reported Xid 119"),
             new Caused(whole, "exit 0", "echo /scratch is full; exit 1", "/scratch is full"));
