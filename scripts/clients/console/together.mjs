@@ -110,7 +110,7 @@ async function conditions({ page, settled, quiet }) {
   await gpus(page).fill("16");
   await minimum.fill("16");
   await budget.fill("0");
-  await page.locator("#field-max_spend_usd-error").filter({ hasText: "more than 0" }).waitFor();
+  await page.locator("#field-max_spend_usd-error").filter({ hasText: "at least 0.01" }).waitFor();
   await budget.fill("150");
   await foreseen(page, "In all").getByText("$150.00").waitFor();
   // An hour of sixteen GPUs at the ceiling is less than the budget.
