@@ -84,6 +84,7 @@ final class ChangeLane {
 
   /** Suspects that the change feed has not reported. */
   private final Set<String> unreported = new HashSet<>();
+
   private Mirror.@Nullable Comparison comparison;
   private long comparisonSince = Long.MAX_VALUE;
   private Mirror.@Nullable Comparison inspection;

@@ -499,8 +499,7 @@ public record Allocation(
         .put("reclaim_at", given == null ? null : Times.rfc3339(given.endsAtMillis()))
         .put("reclaim_reason", given == null ? null : given.reason().label())
         .object(
-            "health",
-            fields -> HeldHealth.writeJson(fields, health, lifecycle.grantedAtMillis));
+            "health", fields -> HeldHealth.writeJson(fields, health, lifecycle.grantedAtMillis));
   }
 
   /** Returns a copy with some fields changed. */

@@ -36,8 +36,8 @@ public final class ClusterCorrection implements Correction {
 
   /**
    * Moves an entry to the present, but not past a later entry of the cluster, because the last
-   * declaration stays in force with any time. {@code ||} and {@code +} keep SQLite from using
-   * an index that would make it read all activity.
+   * declaration stays in force with any time. {@code ||} and {@code +} keep SQLite from using an
+   * index that would make it read all activity.
    *
    * <p>An effective time moves with the declaration that waits for it, to the present or later, as
    * {@link FutureTimes} does for the cluster. It must not move further back, because bills of those

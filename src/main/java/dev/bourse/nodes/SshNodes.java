@@ -298,8 +298,7 @@ public final class SshNodes implements NodeProvider {
                 context,
                 answer,
                 answers.isEmpty()
-                    ? Future.failedFuture(
-                        NodeFailureException.passing("no machine answered"))
+                    ? Future.failedFuture(NodeFailureException.passing("no machine answered"))
                     : Future.succeededFuture(List.copyOf(answers)));
     AtomicInteger open = new AtomicInteger(lanes);
     for (int i = 0; i < lanes; i++) {
@@ -570,8 +569,7 @@ public final class SshNodes implements NodeProvider {
     }
     onPool(machine.nodeId() + ": held", () -> holding(machine))
         .onSuccess(answers::add)
-        .onFailure(
-            e -> LOG.warn("{}; the answer leaves this machine out", e.getMessage()))
+        .onFailure(e -> LOG.warn("{}; the answer leaves this machine out", e.getMessage()))
         .onComplete(result -> askNext(rest, answers, done));
   }
 

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Receives uploads that take several requests, of a single file or of each file of a set, until all
- * bytes are inspected. A request has an upload for itself and, even if it fails, leaves it open
- * for the next request, or closed.
+ * bytes are inspected. A request has an upload for itself and, even if it fails, leaves it open for
+ * the next request, or closed.
  */
 public final class ResumableUploads {
   private static final Logger LOG = LoggerFactory.getLogger(ResumableUploads.class);

@@ -521,8 +521,7 @@ class CorrectionsTest {
                   "billing_org.operator_hold_since",
                   "cluster.hold_enforce_after")),
           Map.entry(
-              "a trail is ordered by ids, and sealed rows must not change",
-              List.of("audit.ts")),
+              "a trail is ordered by ids, and sealed rows must not change", List.of("audit.ts")),
           Map.entry(
               "a key is not used for signatures before its time, and the one before it is",
               List.of("signing_key.expires_at", "signing_key.made_at", "signing_key.retired_at")),

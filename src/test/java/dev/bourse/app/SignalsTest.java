@@ -73,7 +73,8 @@ class SignalsTest {
     Set<String> guide = guide();
     Set<String> printed = scrape().names();
     assertEquals(Set.of(), without(printed, guide), "printed, and not in the guide");
-    assertEquals(Set.of(), without(without(guide, printed), NOT_YET), "documented but never exported");
+    assertEquals(
+        Set.of(), without(without(guide, printed), NOT_YET), "documented but never exported");
   }
 
   private static Set<String> without(Set<String> some, Set<String> others) {

@@ -153,7 +153,8 @@ class AlertsTest {
               random.nextInt(5) == 0 ? null : (long) random.nextInt(120_000));
       Alerts next = alerts.after(seen);
       for (Kind kind : next.newSince(alerts, seen).keySet()) {
-        assertTrue(reported.add(kind), "seed " + seed + ": " + kind + " is raised twice, at " + seen);
+        assertTrue(
+            reported.add(kind), "seed " + seed + ": " + kind + " is raised twice, at " + seen);
       }
       reported.retainAll(next.raised());
       assertEquals(next, AlertText.read(AlertText.write(next)), "seed " + seed);

@@ -44,7 +44,8 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(List.of(cluster), await(store.listClustersAfter("", 10)));
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
-    assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
+    assertEquals(
+        cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
   }
 
   @Test
@@ -139,7 +140,8 @@ class CapacityStoreTest extends StoreFixture {
       cluster = transition.next();
       Cluster stored = await(store.findCluster("c1")).orElseThrow();
       assertEquals(bySlotAndGrant(cluster), stored, "after step " + cluster.revision());
-      assertEquals(stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
+      assertEquals(
+          stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
       now += 10_000;
     }
     assertEquals(List.of(13L), integers("SELECT revision FROM cluster"));

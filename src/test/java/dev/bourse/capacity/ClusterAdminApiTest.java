@@ -175,7 +175,10 @@ class ClusterAdminApiTest {
     assertEquals(variables(env(client)), changed.getJsonObject("effective_environment"));
 
     set(client, "environment", variables(new JsonObject().putNull("REGION")));
-    assertEquals(new JsonObject(), env(client), "null removes the pool's variable, and all others are replaced");
+    assertEquals(
+        new JsonObject(),
+        env(client),
+        "null removes the pool's variable, and all others are replaced");
 
     JsonObject lifted = patch(client, new JsonObject().putNull("environment")).ok();
     assertNull(lifted.getValue("environment"));

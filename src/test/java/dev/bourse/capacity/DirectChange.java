@@ -32,7 +32,8 @@ public final class DirectChange {
   public static Cluster withoutNotices(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.notice() == null)
         ? cluster
-        : cluster.withAllocations(cluster.allocations().stream().map(a -> a.withNotice(null)).toList());
+        : cluster.withAllocations(
+            cluster.allocations().stream().map(a -> a.withNotice(null)).toList());
   }
 
   /** Returns the cluster as if withdrawn notices did not count. */
@@ -40,7 +41,8 @@ public final class DirectChange {
     return cluster.allocations().stream()
             .allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
         ? cluster
-        : cluster.withAllocations(cluster.allocations().stream().map(a -> a.withNotice(a.notice())).toList());
+        : cluster.withAllocations(
+            cluster.allocations().stream().map(a -> a.withNotice(a.notice())).toList());
   }
 
   /** Ends a declaration that is due, as the owner does before any command. */

@@ -167,7 +167,8 @@ class GangTest {
     }
     broken = Allotment.unwound(broken, "a1", "broken", LATER + 1_000).next();
 
-    assertEquals(List.of(), Gang.overdue(withGiveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
+    assertEquals(
+        List.of(), Gang.overdue(withGiveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
     assertEquals(1, Gang.overdue(withGiveUp(broken, LATER), GPUS, PATIENCE, LATER + 2_000).size());
   }
 

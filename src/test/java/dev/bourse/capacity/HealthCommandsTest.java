@@ -122,7 +122,8 @@ class HealthCommandsTest {
     Transition again = found(once, LATER + 9, Map.of("a1", ECC));
     assertTrue(isSwapping(again.next(), 1));
     assertFalse(isSwapping(again.next(), 0));
-    assertEquals(Allocation.State.ACTIVE, at(again.next(), 1).state(), "the node stays active until then");
+    assertEquals(
+        Allocation.State.ACTIVE, at(again.next(), 1).state(), "the node stays active until then");
     assertEquals(once.version(), again.next().version());
     assertEquals(once.writes().lastAtMillis(), again.next().writes().lastAtMillis());
     assertNotNull(again.audit());
@@ -169,7 +170,10 @@ class HealthCommandsTest {
     Allocation old = at(swapsByItself(1), 0);
     Cluster swapping = found(failed(swapsByItself(1), 0), LATER, Map.of("a0", ECC)).next();
     Cluster granted = granted(swapping, 7, "a0", LATER + 1);
-    assertEquals(Allocation.State.ACTIVE, at(granted, 0).state(), "the failed node stays while its replacement is prepared");
+    assertEquals(
+        Allocation.State.ACTIVE,
+        at(granted, 0).state(),
+        "the failed node stays while its replacement is prepared");
     Cluster landed = Allotment.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
     assertEquals(Allocation.State.RECLAIMING, at(landed, 0).state());
     assertEquals(old.protectedUntilMillis(), at(landed, 7).protectedUntilMillis());
@@ -199,7 +203,9 @@ class HealthCommandsTest {
       assertFalse(isSwapping(ended.next(), 0), back.toString());
       assertEquals(0, at(ended.next(), 0).nomination());
       assertEquals(
-          new ClusterEvent.SwapLapsed(ip(0)), ended.activity().get(0).event(), "the activity shows it to members");
+          new ClusterEvent.SwapLapsed(ip(0)),
+          ended.activity().get(0).event(),
+          "the activity shows it to members");
     }
     Cluster granted = granted(swapping, 7, "a0", LATER + 10);
     assertTrue(isSwapping(found(granted, LATER + 18, Map.of("a0", OK)).next(), 0));

@@ -213,7 +213,10 @@ class LapseApiTest {
     // Two nodes cost 16 dollars an hour: 4 for these minutes. This lapse is late, too.
     CLOCK.step(10 * MINUTE);
     client.put(order(client, 2)).ok();
-    assertEquals(3.5, declared(client).getDouble("max_spend_usd"), "a write without a budget keeps the budget");
+    assertEquals(
+        3.5,
+        declared(client).getDouble("max_spend_usd"),
+        "a write without a budget keeps the budget");
     CLOCK.step(5 * MINUTE);
     untilLapsed(client);
     assertEquals(3, activity(client, "spent").size());

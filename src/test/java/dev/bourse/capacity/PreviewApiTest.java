@@ -88,7 +88,9 @@ class PreviewApiTest {
     JsonObject order = client.order(1, 5).put("release", new JsonArray().add(held.get(1)));
     JsonObject preview = send(client, order).ok();
     assertEquals(2, preview.getJsonArray("victims").size());
-    assertTrue(preview.getJsonArray("victims").contains(held.get(1)), "the first node of the planned release");
+    assertTrue(
+        preview.getJsonArray("victims").contains(held.get(1)),
+        "the first node of the planned release");
     List<JsonObject> losses = ClusterClient.objects(preview.getJsonArray("losses"));
     assertEquals(
         preview.getJsonArray("victims").getList(),

@@ -392,9 +392,7 @@ class TlsTest {
                 Set.of(),
                 EdgeLimits.standard().withPace(new DownloadPace(64 * 1_024, 300))));
     fixture.behave(
-        call ->
-            Future.succeededFuture(
-                new Answer.Download(reading, "model/x", "\"e\"", Map.of())));
+        call -> Future.succeededFuture(new Answer.Download(reading, "model/x", "\"e\"", Map.of())));
     SSLSocket socket = socket(fixture, trust);
     socket
         .getOutputStream()

@@ -30,10 +30,7 @@ final class LocalMachine implements AutoCloseable {
   /** The number of next connections that are dropped before the login. */
   final AtomicInteger toDrop = new AtomicInteger();
 
-  /**
-   * True to let writes of commands fail as on a full disk;
-   * files can still be made and removed.
-   */
+  /** True to let writes of commands fail as on a full disk; files can still be made and removed. */
   final AtomicBoolean isFull = new AtomicBoolean();
 
   private final String nodeId;

@@ -69,7 +69,10 @@ class SshReimageTest extends SshNodesFixture {
             30_000));
 
     List<String> variables =
-        Files.readAllLines(received).stream().filter(l -> l.startsWith("BOURSE_")).sorted().toList();
+        Files.readAllLines(received).stream()
+            .filter(l -> l.startsWith("BOURSE_"))
+            .sorted()
+            .toList();
     assertEquals(
         List.of(
             "BOURSE_ADDRESS=127.0.0.1",

@@ -29,7 +29,8 @@ class DemandTest {
         List.of(new Demand.Level(478, 1), new Demand.Level(292, 7), new Demand.Level(100, 8)),
         demand.levels());
     assertEquals(8, demand.nodes());
-    assertEquals(of(292, 6, 478, 1, 104, 1), demand, "a level does not show where in its step a bid is");
+    assertEquals(
+        of(292, 6, 478, 1, 104, 1), demand, "a level does not show where in its step a bid is");
   }
 
   @Test

@@ -229,7 +229,10 @@ class ProviderSignInApiTest {
       stalling.isSilent = true;
       assertEquals(503, new Browser(alone).get("/sign-in/oidc").statusCode());
       stalling.isSilent = false;
-      assertEquals(303, new Browser(alone).get("/sign-in/oidc").statusCode(), "the provider is contacted again");
+      assertEquals(
+          303,
+          new Browser(alone).get("/sign-in/oidc").statusCode(),
+          "the provider is contacted again");
     }
   }
 }

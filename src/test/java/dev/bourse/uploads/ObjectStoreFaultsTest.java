@@ -152,7 +152,8 @@ class ObjectStoreFaultsTest extends SetFixture {
   }
 
   /** Returns the progress that a query is answered with. */
-  private static long progress(Services process, CheckpointService.Announced file) throws Exception {
+  private static long progress(Services process, CheckpointService.Announced file)
+      throws Exception {
     return await(
             process.sessions.put(
                 file.session(), Optional.of("bytes */" + FIRST.length), source(FIRST, 0, 0, null)))
@@ -406,7 +407,8 @@ class ObjectStoreFaultsTest extends SetFixture {
           failures.add(fails(ApiException.class, commit.get()));
           return failures.get(failures.size() - 1).code() == ErrorCode.CONFLICT;
         });
-    assertTrue(String.valueOf(failures.get(failures.size() - 1).getMessage()).contains("have SHA-256"));
+    assertTrue(
+        String.valueOf(failures.get(failures.size() - 1).getMessage()).contains("have SHA-256"));
     assertEquals(0, progress(first, file), "it starts again");
   }
 
