@@ -42,7 +42,7 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "signals", "store", "store.transfer")),
-          entry("jobs", List.of("core", "audit", "signals", "store")),
+          entry("jobs", List.of("core", "logs", "audit", "signals", "store")),
           entry("keyring", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "store.transfer", "audit", "keyring")),
           entry("audit", List.of("core", "store")),

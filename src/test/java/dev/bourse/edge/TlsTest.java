@@ -396,7 +396,9 @@ class TlsTest {
     SSLSocket socket = socket(fixture, trust);
     socket
         .getOutputStream()
-        .write("GET /bytes HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        .write(
+            "GET /api/whoami HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer all\r\n\r\n"
+                .getBytes(StandardCharsets.US_ASCII));
     InputStream in = socket.getInputStream();
     byte[] piece = new byte[256 << 10];
     long begin = System.nanoTime();
