@@ -376,7 +376,7 @@ class TlsTest {
   /** Over TLS the service reads the file itself, and the client's pace counts in the same way. */
   @Test
   void aFileThatTakesLongerThanTheWindowOfThePaceArrivesWhole() throws Exception {
-    int length = 32 << 20;
+    int length = 64 << 20;
     Path stored = folder.resolve("stored");
     Files.write(stored, new byte[length]);
     Reading reading = reading(stored);
@@ -390,7 +390,9 @@ class TlsTest {
                 0,
                 0,
                 Set.of(),
-                EdgeLimits.standard().withPace(new DownloadPace(64 * 1_024, 300))));
+                EdgeLimits.standard()
+                    .withLinger(EdgeFixture.LINGER_MILLIS)
+                    .withPace(new DownloadPace(64 * 1_024, 300))));
     fixture.behave(
         call -> Future.succeededFuture(new Answer.Download(reading, "model/x", "\"e\"", Map.of())));
     SSLSocket socket = socket(fixture, trust);
@@ -409,7 +411,7 @@ class TlsTest {
       taken += read;
       // Many times the least pace, and the whole takes several windows.
       LockSupport.parkNanos(
-          begin + 1_200_000_000L * Math.min(taken, length) / length - System.nanoTime());
+          begin + 1_500_000_000L * Math.min(taken, length) / length - System.nanoTime());
     }
   }
 
