@@ -61,7 +61,7 @@ class ContractsTest(unittest.TestCase):
             {one["operationId"] for name, one in left if name != "console"},
         )
         self.assertEqual(
-            {"readStyle", "readIcon", "readSession"},
+            {"readStyle", "readIcon", "readSession", "readInstallFile"},
             {one["operationId"] for _, one in left if one.get("x-errors") != "page"},
         )
         for name, path, one in all_operations():

@@ -38,7 +38,7 @@ class Jobs extends Page {
       { title: 'Last run', value: (job) => job.last_run_at, cell: (job) => (job.last_run_at ? html`${at(job.last_run_at)} <span class="faint">${took(job.last_duration_ms)}</span>` : 'none yet') },
       { title: 'Next run', value: (job) => job.next_run_at, cell: (job) => (job.next_run_at ? at(job.next_run_at) : 'running') },
       { title: 'Failures', numeric: true, value: (job) => job.failures, cell: (job) => `${job.failures} of ${job.runs}` },
-      { title: 'Actions', isAction: true, cell: (job) => html`<button type="button" class="quiet tiny" aria-label=${`Run ${job.name} now`} @click=${() => this.run(job)}>Run now</button>` },
+      { title: 'Actions', isAction: true, cell: (job) => html`<button type="button" class="quiet tiny" aria-label=${`Run now: ${job.name}`} @click=${() => this.run(job)}>Run now</button>` },
     ];
   }
 
