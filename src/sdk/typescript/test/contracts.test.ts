@@ -64,7 +64,7 @@ test("every operation can be called but what is for browsers", async () => {
   }
   assert.deepEqual(new Set(Object.keys(OPERATIONS)), expected);
   assert.deepEqual(pages, new Set(["showConsent", "decideConsent", "showDevice", "decideDevice"]));
-  assert.deepEqual(browsers, new Set(["readStyle", "readIcon", "readSession"]));
+  assert.deepEqual(browsers, new Set(["readStyle", "readIcon", "readSession", "readInstallFile"]));
   assert.deepEqual(Object.keys(libraries.repeatable).filter((id) => !expected.has(id)), []);
 });
 
