@@ -49,7 +49,7 @@ async function crawl(who, state, pages) {
         done.delete([...done].at(-1));
         const again = await nextOf(page, done);
         if (!again) {
-          // It was part of what was opened before.
+          // The reload closed the part of the page that held it.
           break;
         }
         await again.click();

@@ -312,7 +312,7 @@ async function isLeft(alice) {
   const { page } = alice;
   const { version } = await state();
   const writes = writesOf(page);
-  // Previews of typing and of Enter both wait; what comes after the answer goes on at once.
+  // Previews of typing and of Enter both wait; previews after the answer continue at once.
   let waiting = [];
   let isHeld = true;
   await page.route(PREVIEW, (route) => (isHeld ? waiting.push(route) : route.continue().catch(() => {})));

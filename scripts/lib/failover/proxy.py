@@ -31,7 +31,7 @@ class Proxy:
     hold     directions that deliver nothing for now: "up" to the server, "down" to the replica
     delay    seconds that each piece of data waits
     closed   refuses new connections
-    lose     what is lost next, with its connection: a declaration's COMMIT ("order") or the answer to it ("answer")
+    lose     the next message to lose, with its connection: a declaration's COMMIT ("order") or the answer to it ("answer")
     """
 
     loop = None

@@ -68,7 +68,7 @@ class Sequence:
             self.failures += 1
 
     def run(self):
-        """What was seen, in a few words; a Violation when a rule was broken."""
+        """Returns a short summary of the run; raises Violation if a rule was broken."""
         world = self.world
         world.start_clients(0.005 if self.writes else 0.05)
         try:

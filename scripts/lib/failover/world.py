@@ -20,7 +20,7 @@ GPUS_PER_NODE = 8
 PRICES = 901  # from 1.00, the pool's reserve, to 10.00, its cap
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0Y1s2ek3"
 
-# The time-outs of the store are the usual ones: what is promised holds with them.
+# The store has its default time-outs, because the promises hold with them.
 SETTINGS = [
     "event-loops=2", "drain-delay=0", "market.tick=200ms", "market.protection=0", "market.notice=0",
     "market.lease=2s", "capacity.write-cadence=0", "nodes.simulated.provision-delay=50ms",
@@ -67,7 +67,7 @@ class Get:
 
 @dataclass
 class Loss:
-    """A promotion with loss: what was stored between `cut` and `killed` may be gone; the address is right at `right`."""
+    """A promotion with loss: writes stored between `cut` and `killed` may be gone; the address is right at `right`."""
 
     cut: float
     killed: float = float("inf")

@@ -12,8 +12,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The active members, in memory: everybody on a roster who is not suspended. An entry takes some
- * 200 bytes. A removed or suspended member is rejected at the next request, with any credential.
+ * The active members, in memory: the members of all rosters without the suspended ones. An entry
+ * takes some 200 bytes. A removed or suspended member is rejected at the next request, with any
+ * credential.
  */
 public final class Members implements Mirror {
   /**

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends stored bytes: the whole content, a range, the headers only, or 304. The operating system
- * sends files. {@link Connections} disconnects a client that takes no bytes for a while, or too
- * few.
+ * sends files, except over TLS. {@link Connections} disconnects a client that takes no bytes for a
+ * while, or too few.
  */
 final class DownloadSender {
   /** A piece in memory, for bytes that are not in a file. */

@@ -19,7 +19,7 @@ import java.util.Optional;
 
 /**
  * The jar that this process runs from, open until the process stops. Downloads share the open file,
- * and the operating system sends it.
+ * and the operating system sends it, except over TLS.
  */
 public final class ProgramJar implements AutoCloseable {
   /**
