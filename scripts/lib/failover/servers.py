@@ -2,10 +2,8 @@
 
 import glob
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
@@ -50,14 +48,9 @@ def until(what, seconds, holds):
 
 
 def free_port():
-    """A port below those that the kernel gives to connections: it stays free until a server is up."""
-    while True:
-        with socket.socket() as taken:
-            try:
-                taken.bind(("127.0.0.1", random.randrange(20000, 32000)))
-                return taken.getsockname()[1]
-            except OSError:
-                pass
+    """A port that stays free until its server is up, and while that is down."""
+    program = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "free-port")
+    return int(subprocess.check_output([program, "127.0.0.1"], text=True))
 
 
 def programs():
