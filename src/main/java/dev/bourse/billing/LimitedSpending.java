@@ -2,8 +2,8 @@ package dev.bourse.billing;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.market.Allowance;
 import dev.bourse.market.Spending;
+import dev.bourse.market.SpendingAllowance;
 import dev.bourse.market.Spent;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -37,10 +37,10 @@ public final class LimitedSpending implements Spending {
   }
 
   @Override
-  public Future<Allowance> readAllowance(
+  public Future<SpendingAllowance> readAllowance(
       Set<String> buyers, Optional<Cluster> instead, long nowMillis) {
     if (!clusters.switches().spendLimitEnforced()) {
-      return Future.succeededFuture(Allowance.UNLIMITED);
+      return Future.succeededFuture(SpendingAllowance.UNLIMITED);
     }
     return accounts
         .listLimited()
@@ -56,7 +56,7 @@ public final class LimitedSpending implements Spending {
     return budgets.read(budgeted, nowMillis);
   }
 
-  private Allowance allowance(
+  private SpendingAllowance allowance(
       List<String> limited, List<Balance> read, Optional<Cluster> instead, long nowMillis) {
     Map<String, Long> remaining = new HashMap<>();
     limited.forEach(orgId -> remaining.put(orgId, 0L));
@@ -69,6 +69,6 @@ public final class LimitedSpending implements Spending {
         remaining.put(orgId, left);
       }
     }
-    return new Allowance(remaining, balances.windowMillis(nowMillis));
+    return new SpendingAllowance(remaining, balances.windowMillis(nowMillis));
   }
 }

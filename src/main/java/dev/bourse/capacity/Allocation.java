@@ -235,7 +235,7 @@ public record Allocation(
    * @param lockCents the price lock; null for none
    */
   static Allocation granted(
-      Allotment.Orders.Grant grant,
+      MarketTransitions.Orders.Grant grant,
       int slot,
       long nowMillis,
       long ceilingCents,

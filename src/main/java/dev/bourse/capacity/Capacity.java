@@ -129,13 +129,14 @@ public final class Capacity {
                 samePriced == null
                     ? Long.valueOf(terms.ticks().effectiveAtMillis(nowMillis))
                     : samePriced.effectiveAtMillis()),
-            new Declaration.LastWrite(declaredAt, order.actor(), terms.leash().grantId()),
+            new Declaration.LastWrite(
+                declaredAt, order.actor(), terms.declarationLimits().grantId()),
             order
                 .conditions()
                 .over(Declaration.conditionsOf(standing), declaredAt)
                 .with(c -> c.minGpus = minGpus));
     draft.gangUnwoundAtMillis = null;
-    terms.leash().require(cluster, standing, draft.declared, nowMillis);
+    terms.declarationLimits().require(cluster, standing, draft.declared, nowMillis);
     requireCadence(cluster, terms, nowMillis);
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
@@ -149,7 +150,7 @@ public final class Capacity {
       draft.standing = cluster.standing().withGiveUp(nowMillis);
     }
     for (Allocation victim : surplus) {
-      Allotment.take(
+      MarketTransitions.take(
           draft, victim, Allocation.Reason.SCALE_DOWN, order.actor(), nowMillis, activity);
     }
     draft.verdict = verdict(draft.build(), terms);
@@ -165,7 +166,7 @@ public final class Capacity {
             cluster.name(),
             detail(cluster, order, ceilingCents, draft.version)),
         List.of(),
-        terms.leash().hourlyLimit(cluster, standing, draft.declared),
+        terms.declarationLimits().hourlyLimit(cluster, standing, draft.declared),
         BidderEvents.Count.listGivenUp(cluster, givenUp));
   }
 

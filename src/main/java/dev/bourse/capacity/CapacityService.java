@@ -88,14 +88,16 @@ public final class CapacityService {
       Principal caller, Optional<String> cluster, Capacity.Declare order) {
     Cluster standing = read(caller, cluster, "preview").cluster();
     return owners
-        .leashes()
+        .declarationLimits()
         .of(caller)
-        .compose(leashes -> previewing.preview(standing, order, leashes.apply(standing)));
+        .compose(
+            declarationLimits ->
+                previewing.preview(standing, order, declarationLimits.apply(standing)));
   }
 
   /** Returns the limits of the caller's declarations, which apply to all surfaces. */
   public Future<TokenLimits> readLimits(Principal caller) {
-    return owners.leashes().readLimits(caller);
+    return owners.declarationLimits().readLimits(caller);
   }
 
   /**
@@ -109,15 +111,15 @@ public final class CapacityService {
       Principal caller, Optional<String> cluster, Capacity.Declare order, List<Statement> fences) {
     String name = access.resolve(caller, cluster).cluster().name();
     return owners
-        .leashes()
+        .declarationLimits()
         .of(caller)
         .compose(
-            leashes ->
+            declarationLimits ->
                 owners.submit(
                     name,
                     (state, now) ->
                         Capacity.declare(
-                            state, order, terms(state).under(leashes.apply(state)), now),
+                            state, order, terms(state).under(declarationLimits.apply(state)), now),
                     fences));
   }
 
@@ -276,7 +278,7 @@ public final class CapacityService {
         clusters.switches().writesArmed(),
         hasSshKeys.test(cluster.orgId()),
         new Terms.Cadence(config.cadenceMillis(), ahead.overMillis(cluster, clock.millis())),
-        Leash.NONE,
+        DeclarationLimits.NONE,
         new Terms.Ticks(quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
   }
 }

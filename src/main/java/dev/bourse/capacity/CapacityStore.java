@@ -49,8 +49,8 @@ public final class CapacityStore {
   }
 
   /** Returns the limits of callers' declarations. */
-  Leashes leashes(Clusters clusters) {
-    return new Leashes(clusters, database);
+  DeclarationLimitsReader declarationLimits(Clusters clusters) {
+    return new DeclarationLimitsReader(clusters, database);
   }
 
   /** True if other processes use the same store. */

@@ -46,7 +46,7 @@ public final class ClusterOwners implements Mirror {
   private final CapacityStore store;
   private final List<Owner> owners;
   private final ClusterSignals clusterSignals;
-  private final Leashes leashes;
+  private final DeclarationLimitsReader declarationLimits;
 
   private record Owner(ClusterVerticle verticle, Context context) {
     /** Gives clusters to this owner; fails if one of them cannot be adopted. */
@@ -76,7 +76,7 @@ public final class ClusterOwners implements Mirror {
     this.clusters = clusters;
     this.store = store;
     this.owners = owners;
-    this.leashes = store.leashes(clusters);
+    this.declarationLimits = store.declarationLimits(clusters);
   }
 
   /** The clocks of owners: the wall clock, and the confirmed time by which declarations lapse. */
@@ -249,8 +249,8 @@ public final class ClusterOwners implements Mirror {
   }
 
   /** Returns the limits of callers' declarations. */
-  public Leashes leashes() {
-    return leashes;
+  public DeclarationLimitsReader declarationLimits() {
+    return declarationLimits;
   }
 
   /** Reads a cluster again after another process changed or created it. */

@@ -117,7 +117,7 @@ public final class Lapse {
     activity.add(Activity.lapsed(draft.declared, reason));
     for (Allocation held : cluster.releaseOrder()) {
       long at = billedTo(held, endMillis, nowMillis);
-      Allotment.take(draft, held, reason, Activity.MARKET, at, activity);
+      MarketTransitions.take(draft, held, reason, Activity.MARKET, at, activity);
     }
     if (reason == Allocation.Reason.SPENT) {
       endBills(cluster, draft, endMillis);

@@ -89,7 +89,7 @@ public final class OperatorCommands {
       draft.put(changed);
       List<Activity> activity = new ArrayList<>();
       if (endsSwap) {
-        Allotment.endSwap(draft, changed, now, activity);
+        MarketTransitions.endSwap(draft, changed, now, activity);
       }
       return new Transition(cluster, draft.build(), activity, null);
     };
@@ -138,7 +138,7 @@ public final class OperatorCommands {
       draft
           .find(allocation.allocationId())
           .filter(Allocation::isOpen)
-          .ifPresent(open -> Allotment.take(draft, open, reason, actor, now, activity));
+          .ifPresent(open -> MarketTransitions.take(draft, open, reason, actor, now, activity));
     }
     return activity;
   }

@@ -32,18 +32,19 @@ public final class PreviewService {
 
   /** Previews a declaration by a writer without limits. */
   public Future<Preview> preview(Cluster seen, Capacity.Declare order) {
-    return preview(seen, order, Leash.NONE);
+    return preview(seen, order, DeclarationLimits.NONE);
   }
 
   /** Previews a declaration. */
-  public Future<Preview> preview(Cluster seen, Capacity.Declare order, Leash leash) {
+  public Future<Preview> preview(
+      Cluster seen, Capacity.Declare order, DeclarationLimits declarationLimits) {
     long now = clock.millis();
     // The owner, too, ends a declaration that is due before the write.
     Cluster standing =
         Lapse.isDue(seen, OptionalLong.of(now)) ? Lapse.atEnd(seen, now).next() : seen;
     Cluster next;
     try {
-      next = declared(standing, order, terms.apply(standing).under(leash), now);
+      next = declared(standing, order, terms.apply(standing).under(declarationLimits), now);
     } catch (ApiException refusal) {
       return Future.succeededFuture(new Preview(refusal, null));
     }

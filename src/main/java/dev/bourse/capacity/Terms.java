@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param writesArmed true if the platform accepts capacity writes
  * @param hasSshKeys true if the organization has registered an SSH key; only VM clusters need one
  * @param cadence the write cadence
- * @param leash the limits of the writer's declarations
+ * @param declarationLimits the limits of the writer's declarations
  * @param ticks the ticks of the market
  */
 public record Terms(
@@ -20,7 +20,7 @@ public record Terms(
     boolean writesArmed,
     boolean hasSshKeys,
     Cadence cadence,
-    Leash leash,
+    DeclarationLimits declarationLimits,
     Ticks ticks) {
 
   /**
@@ -50,21 +50,22 @@ public record Terms(
   }
 
   /** Returns these terms with other limits of the writer. */
-  public Terms under(Leash other) {
+  public Terms under(DeclarationLimits other) {
     return with(cadence, other, ticks);
   }
 
   /** Returns these terms without a cadence. */
   Terms atAnyTime() {
-    return with(Cadence.NONE, leash, ticks);
+    return with(Cadence.NONE, declarationLimits, ticks);
   }
 
   /** Returns these terms with another schedule of ticks. */
   public Terms ticking(Ticks others) {
-    return with(cadence, leash, others);
+    return with(cadence, declarationLimits, others);
   }
 
-  private Terms with(Cadence newCadence, Leash newLeash, Ticks newTicks) {
-    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, newCadence, newLeash, newTicks);
+  private Terms with(Cadence newCadence, DeclarationLimits newLimits, Ticks newTicks) {
+    return new Terms(
+        pool, admissionCents, writesArmed, hasSshKeys, newCadence, newLimits, newTicks);
   }
 }

@@ -20,9 +20,9 @@
  * never overwrite each other.
  *
  * <p>The rules are pure functions: {@link dev.bourse.capacity.Capacity} has those of clients,
- * {@link dev.bourse.capacity.Allotment} those of the market, {@link dev.bourse.capacity.Lapse}
- * those of the lapse. The owner ends a declaration that is due before it carries out any command;
- * the market's tick only submits a command.
+ * {@link dev.bourse.capacity.MarketTransitions} those of the market, {@link
+ * dev.bourse.capacity.Lapse} those of the lapse. The owner ends a declaration that is due before it
+ * carries out any command; the market's tick only submits a command.
  *
  * <p>A settled cluster ({@link dev.bourse.capacity.Cluster#isSettled}) is retired and holds
  * nothing, and leaves memory. A request that names one reads it from the store first ({@link
@@ -51,10 +51,10 @@
  * <p>The alerts of a cluster ({@link dev.bourse.capacity.Alerts}) are part of its state. The tick
  * raises them under its lease, so each is raised once in a deployment of several processes.
  *
- * <p>A {@link dev.bourse.capacity.Leash} has the limits of a writer. {@code declare} checks them
- * last except for the cadence. The commit checks the hourly limit of all clusters of a token again,
- * under a lock on the token's row ({@code HourlyLimit}), because other owners and processes may
- * write the token's other clusters at the same time.
+ * <p>A {@link dev.bourse.capacity.DeclarationLimits} has the limits of a writer. {@code declare}
+ * checks them last except for the cadence. The commit checks the hourly limit of all clusters of a
+ * token again, under a lock on the token's row ({@code HourlyLimit}), because other owners and
+ * processes may write the token's other clusters at the same time.
  *
  * <p>Rejected: a lock per cluster, because it blocks a thread during disk I/O; and reads by a
  * message to the owner, because thousands of reads a second need no order.

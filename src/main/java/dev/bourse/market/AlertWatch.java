@@ -2,9 +2,9 @@ package dev.bourse.market;
 
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Alerts;
-import dev.bourse.capacity.Allotment.Orders.Alerted;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.MarketTransitions.Orders.Alerted;
 import dev.bourse.pools.Demand;
 import dev.bourse.pools.Rivalry;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.MachineTerms;
 import dev.bourse.nodes.NodeFailureException;
@@ -193,7 +193,7 @@ final class AllocationWork {
                     cluster,
                     allocation,
                     (state, now) ->
-                        Allotment.provisioned(
+                        MarketTransitions.provisioned(
                             state,
                             id,
                             gpusPerNode(),
@@ -207,7 +207,7 @@ final class AllocationWork {
         cluster,
         allocation,
         (state, now) ->
-            Allotment.keyed(
+            MarketTransitions.keyed(
                 state,
                 allocation.allocationId(),
                 gpusPerNode(),
@@ -247,7 +247,7 @@ final class AllocationWork {
                 submit(
                     cluster,
                     (state, now) ->
-                        Allotment.unwound(
+                        MarketTransitions.unwound(
                             state,
                             allocation.allocationId(),
                             isUnfit
@@ -291,7 +291,7 @@ final class AllocationWork {
     List<Statement> all = new ArrayList<>(List.of(lease.fence()));
     all.addAll(statements);
     return env.owners()
-        .order(cluster.name(), (state, now) -> Allotment.reclaimed(state, id), all)
+        .order(cluster.name(), (state, now) -> MarketTransitions.reclaimed(state, id), all)
         .mapEmpty();
   }
 

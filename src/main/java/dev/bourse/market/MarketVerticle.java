@@ -365,7 +365,7 @@ final class MarketVerticle extends VerticleBase {
    * count at the next tick. Slow reads come before the gate, so the prices are stored within
    * moments of it.
    */
-  private Future<Void> clear(Fleet machines, Settlement settlement, Allowance allowance) {
+  private Future<Void> clear(Fleet machines, Settlement settlement, SpendingAllowance allowance) {
     long gate = now();
     return tickRunner()
         .decide(allowance, seen(machines, gate), gate)

@@ -1,8 +1,8 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment.Orders.Taken;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions.Orders.Taken;
 import dev.bourse.capacity.NoticeOrders;
 import java.util.ArrayList;
 import java.util.Comparator;

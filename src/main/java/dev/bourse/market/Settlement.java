@@ -1,8 +1,8 @@
 package dev.bourse.market;
 
 import dev.bourse.auction.Clearing;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.core.Ids;
 import dev.bourse.sshkeys.SshKey;
 import dev.bourse.store.BoundedWork;
@@ -87,7 +87,7 @@ final class Settlement {
     return env.owners()
         .order(
             name,
-            (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided), now),
+            (cluster, now) -> MarketTransitions.settle(cluster, orders(cluster, decided), now),
             fences(decided))
         .<Void>mapEmpty()
         .recover(
@@ -120,12 +120,12 @@ final class Settlement {
     return fences;
   }
 
-  private Allotment.Orders orders(Cluster cluster, Tick.ClusterDecision decided) {
+  private MarketTransitions.Orders orders(Cluster cluster, Tick.ClusterDecision decided) {
     List<String> keyIds = env.keys().keysFor(cluster).stream().map(SshKey::keyId).toList();
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+    List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       grants.add(
-          new Allotment.Orders.Grant(
+          new MarketTransitions.Orders.Grant(
               Ids.next("alc", env.random()),
               grant.nodeId(),
               machines.publicIp(grant.nodeId()),

@@ -13,7 +13,8 @@ import java.util.Set;
 @FunctionalInterface
 public interface Spending {
   /** No organization has a limit. */
-  Spending UNLIMITED = (buyers, instead, nowMillis) -> Future.succeededFuture(Allowance.UNLIMITED);
+  Spending UNLIMITED =
+      (buyers, instead, nowMillis) -> Future.succeededFuture(SpendingAllowance.UNLIMITED);
 
   /**
    * Reads the amounts that organizations may commit to now. A tick for which this fails is not
@@ -23,7 +24,8 @@ public interface Spending {
    *     nothing, so an organization that starts to bid during the read waits for the next tick
    * @param instead a cluster in a changed state, which replaces its current one
    */
-  Future<Allowance> readAllowance(Set<String> buyers, Optional<Cluster> instead, long nowMillis);
+  Future<SpendingAllowance> readAllowance(
+      Set<String> buyers, Optional<Cluster> instead, long nowMillis);
 
   /**
    * Reads the amounts that declarations have spent of their budgets, by cluster. A tick for which

@@ -5,12 +5,12 @@ import dev.bourse.auction.Bidder;
 import dev.bourse.auction.Clearing;
 import dev.bourse.auction.Supply;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Standing;
 import dev.bourse.capacity.TickPreview;
@@ -56,7 +56,7 @@ final class Tick {
   private final long nowMillis;
   private final long swapFreshnessMillis;
   private final Patience patience;
-  private final Allowance allowance;
+  private final SpendingAllowance allowance;
   private final Notices notices;
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
@@ -95,7 +95,7 @@ final class Tick {
       Rivalry rivalry) {}
 
   /**
-   * The decision for one cluster; see {@link Allotment.Orders}.
+   * The decision for one cluster; see {@link MarketTransitions.Orders}.
    *
    * @param lockCents the price lock of granted nodes; null for none
    * @param minimumSlots the number of its nodes that must be ready before granted nodes become
@@ -109,10 +109,10 @@ final class Tick {
       int minimumSlots,
       List<Clearing.Grant> grants,
       Set<String> losing,
-      List<Allotment.Orders.Taken> reclaims,
+      List<MarketTransitions.Orders.Taken> reclaims,
       NoticeOrders notices,
       Verdict verdict,
-      Optional<Allotment.Orders.Alerted> alerted,
+      Optional<MarketTransitions.Orders.Alerted> alerted,
       boolean hasGivenUp) {
 
     /**
@@ -120,9 +120,9 @@ final class Tick {
      *
      * @param granted the grants, with their ids and keys
      */
-    Allotment.Orders orders(
-        List<Allotment.Orders.Grant> granted, int gpusPerNode, long swapFreshnessMillis) {
-      return new Allotment.Orders(
+    MarketTransitions.Orders orders(
+        List<MarketTransitions.Orders.Grant> granted, int gpusPerNode, long swapFreshnessMillis) {
+      return new MarketTransitions.Orders(
           gate,
           seenVersion,
           gpusPerNode,
@@ -155,7 +155,7 @@ final class Tick {
           reclaims.stream()
               .map(
                   taken ->
-                      new Allotment.Orders.Taken(
+                      new MarketTransitions.Orders.Taken(
                           taken.allocationId(), taken.reason(), evictors.get(taken.allocationId())))
               .toList(),
           notices,
@@ -172,7 +172,7 @@ final class Tick {
 
   /** Creates the tick of a pool without notices and limits. */
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
-    this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
+    this(pool, views, swapFreshnessMillis, SpendingAllowance.UNLIMITED, nowMillis);
   }
 
   /** Creates the tick of a pool without notices, with the default time for minimums. */
@@ -180,7 +180,7 @@ final class Tick {
       Pool pool,
       Collection<ClusterView> views,
       long swapFreshnessMillis,
-      Allowance allowance,
+      SpendingAllowance allowance,
       long nowMillis) {
     this(
         pool,
@@ -203,7 +203,7 @@ final class Tick {
       Collection<ClusterView> views,
       long swapFreshnessMillis,
       Patience patience,
-      Allowance allowance,
+      SpendingAllowance allowance,
       Notices notices,
       long nowMillis) {
     this(
@@ -218,7 +218,7 @@ final class Tick {
 
   private Tick(
       Pool pool,
-      Allowance allowance,
+      SpendingAllowance allowance,
       Notices notices,
       long swapFreshnessMillis,
       Patience patience,
@@ -236,7 +236,7 @@ final class Tick {
         clusters.stream()
             .filter(
                 cluster ->
-                    Allowance.buys(cluster, pool.gpusPerNode())
+                    SpendingAllowance.buys(cluster, pool.gpusPerNode())
                         && cluster.ceilingCents() >= pool.reserveCents())
             .map(Cluster::orgId)
             .collect(Collectors.toUnmodifiableSet());
@@ -655,14 +655,14 @@ final class Tick {
     clearing
         .grants()
         .forEach(g -> grants.computeIfAbsent(g.cluster(), c -> new ArrayList<>()).add(g));
-    Map<String, List<Allotment.Orders.Taken>> reclaims = new HashMap<>();
+    Map<String, List<MarketTransitions.Orders.Taken>> reclaims = new HashMap<>();
     clearing
         .reclaims()
         .forEach(
             r ->
                 reclaims
                     .computeIfAbsent(r.cluster(), c -> new ArrayList<>())
-                    .add(new Allotment.Orders.Taken(r.allocationId(), reason(r.reason()))));
+                    .add(new MarketTransitions.Orders.Taken(r.allocationId(), reason(r.reason()))));
     overdue.forEach(
         (cluster, late) ->
             late.forEach(
@@ -670,7 +670,7 @@ final class Tick {
                     reclaims
                         .computeIfAbsent(cluster, c -> new ArrayList<>())
                         .add(
-                            new Allotment.Orders.Taken(
+                            new MarketTransitions.Orders.Taken(
                                 a.allocationId(), Allocation.Reason.UNWOUND))));
     Notices judged = notices.against(oldestWaiting(clearing, grants));
     Map<String, Notices.Part> parts = new HashMap<>();
@@ -773,7 +773,7 @@ final class Tick {
       Cluster cluster,
       Clearing clearing,
       List<Clearing.Grant> grants,
-      List<Allotment.Orders.Taken> reclaims,
+      List<MarketTransitions.Orders.Taken> reclaims,
       Notices.Part part,
       AlertWatch alerts,
       Set<String> leavers) {
@@ -817,7 +817,8 @@ final class Tick {
    * larger minimum or a lower ceiling. A provisioning node is protected unless its cluster gave the
    * protection up.
    */
-  private boolean hasGivenUp(Cluster cluster, int seats, List<Allotment.Orders.Taken> taken) {
+  private boolean hasGivenUp(
+      Cluster cluster, int seats, List<MarketTransitions.Orders.Taken> taken) {
     int held = cluster.filledSlots();
     int won = held + cluster.standing().awaitedSlots();
     Standing.Gate before = cluster.standing().gate();
@@ -845,9 +846,9 @@ final class Tick {
         || !decided.notices().areNone()
         || !decided.verdict().equals(cluster.verdict())
         || decided.hasGivenUp()
-        || Allotment.isJudgedAnew(
+        || MarketTransitions.isJudgedAnew(
             cluster, decided.gate(), decided.seats(), decided.losing(), pool.gpusPerNode())
-        || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty();
+        || !MarketTransitions.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty();
   }
 
   private static Allocation.Reason reason(Clearing.Reason reason) {

@@ -98,7 +98,8 @@ final class TickRunner {
                 storedNodes(nowMillis)
                     .compose(
                         nodes -> {
-                          Supplier<Tick> tick = tick(terms, read.<Allowance>resultAt(0), nowMillis);
+                          Supplier<Tick> tick =
+                              tick(terms, read.<SpendingAllowance>resultAt(0), nowMillis);
                           return vertx.executeBlocking(
                               () -> tick.get().decide(nodes, read.resultAt(1)), false);
                         }))
@@ -107,7 +108,7 @@ final class TickRunner {
   }
 
   /** Decides a tick at this moment. */
-  Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
+  Future<Tick.Outcome> decide(SpendingAllowance allowance, Tick.Nodes nodes, long nowMillis) {
     Pool terms = terms();
     // A market that is not paused reads nothing here, so that it sees clusters and nodes at the
     // same moment.
@@ -120,7 +121,7 @@ final class TickRunner {
   private Future<Tick.Outcome> decide(
       Pool terms,
       Optional<Long> standingCents,
-      Allowance allowance,
+      SpendingAllowance allowance,
       Tick.Nodes nodes,
       long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
@@ -153,7 +154,7 @@ final class TickRunner {
         .compose(
             read -> {
               Tick.Nodes known = read.resultAt(0);
-              Supplier<Tick> standing = tick(terms, read.<Allowance>resultAt(1), tickAt);
+              Supplier<Tick> standing = tick(terms, read.<SpendingAllowance>resultAt(1), tickAt);
               return vertx.executeBlocking(
                   () -> {
                     Tick tick = standing.get().with(changed);
@@ -167,14 +168,18 @@ final class TickRunner {
    * Returns a supplier of the tick by the current terms, which an operator may have changed since
    * the last tick. The clusters are read now, together with the nodes; a worker builds the tick.
    */
-  private Supplier<Tick> tick(Pool terms, Allowance allowance, long nowMillis) {
+  private Supplier<Tick> tick(Pool terms, SpendingAllowance allowance, long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
     Notices notices = Notices.at(noticeMillis(terms), nowMillis);
     return () -> tick(terms, views, allowance, notices, nowMillis);
   }
 
   private Tick tick(
-      Pool terms, List<ClusterView> views, Allowance allowance, Notices notices, long nowMillis) {
+      Pool terms,
+      List<ClusterView> views,
+      SpendingAllowance allowance,
+      Notices notices,
+      long nowMillis) {
     return new Tick(
         terms,
         views,
@@ -204,7 +209,7 @@ final class TickRunner {
   }
 
   /** Reads the amounts that the pool's buyers may still commit to. */
-  Future<Allowance> allowance(long nowMillis) {
+  Future<SpendingAllowance> allowance(long nowMillis) {
     return allowance(Optional.empty(), nowMillis);
   }
 
@@ -213,12 +218,12 @@ final class TickRunner {
    *
    * @param instead a cluster in a changed state, which replaces its current one
    */
-  private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
+  private Future<SpendingAllowance> allowance(Optional<Cluster> instead, long nowMillis) {
     return vertx
         .executeBlocking(() -> buying(instead), false)
         .compose(
             buying -> {
-              Future<Allowance> allowance =
+              Future<SpendingAllowance> allowance =
                   env.spending().readAllowance(buying.orgs(), instead, nowMillis);
               if (buying.budgeted().isEmpty()) {
                 return allowance;
@@ -250,7 +255,7 @@ final class TickRunner {
           && instead.filter(c -> c.name().equals(seen.name())).isEmpty()) {
         budgeted.add(seen);
       }
-      if (Allowance.buys(seen, gpusPerNode)) {
+      if (SpendingAllowance.buys(seen, gpusPerNode)) {
         orgs.add(seen.orgId());
       }
     }

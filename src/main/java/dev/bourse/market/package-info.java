@@ -14,11 +14,11 @@
  * allocation they hold, and a cluster keeps the machines that the rows assign to it.
  *
  * <p>A tick reads all bids at one moment, its gate. Each {@link
- * dev.bourse.capacity.Allotment.Orders order} carries the ceiling that the tick read into the
- * cluster, and bills use it ({@link dev.bourse.billing.PricesInForce}), so a later write changes
- * neither the decision nor the bill. Orders go ahead of clients' writes. An organization that gives
- * up a seat or a new node ranks last for ten minutes ({@link dev.bourse.capacity.Standing}), so
- * that it cannot block nodes at no cost.
+ * dev.bourse.capacity.MarketTransitions.Orders order} carries the ceiling that the tick read into
+ * the cluster, and bills use it ({@link dev.bourse.billing.PricesInForce}), so a later write
+ * changes neither the decision nor the bill. Orders go ahead of clients' writes. An organization
+ * that gives up a seat or a new node ranks last for ten minutes ({@link
+ * dev.bourse.capacity.Standing}), so that it cannot block nodes at no cost.
  *
  * <p>A node granted within an hour after its organization gave back an active one has no price lock
  * ({@link dev.bourse.market.Leavers}). An organization that is granted a node while nodes are free

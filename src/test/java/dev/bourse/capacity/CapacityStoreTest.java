@@ -120,8 +120,8 @@ class CapacityStoreTest extends StoreFixture {
         (c, now) ->
             Sample.settled(
                 c, List.of(Sample.grant(0, null), Sample.grant(1, null)), List.of(), now));
-    life.add((c, now) -> Allotment.provisioned(c, "a0", 9_000, now));
-    life.add((c, now) -> Allotment.unwound(c, "a1", "broken", now));
+    life.add((c, now) -> MarketTransitions.provisioned(c, "a0", 9_000, now));
+    life.add((c, now) -> MarketTransitions.unwound(c, "a1", "broken", now));
     life.add((c, now) -> Capacity.swap(c, Sample.ACTOR, ip(0), TERMS, now));
     life.add((c, now) -> Sample.settled(c, List.of(Sample.grant(2, "a0")), List.of(), now));
     life.add(OperatorCommands.pin(ip(2), true));
@@ -129,8 +129,8 @@ class CapacityStoreTest extends StoreFixture {
     life.add(DirectChange.maintain(true));
     life.add(DirectChange.posture(Cluster.Posture.STATIC));
     life.add(DirectChange.armWrites(false));
-    life.add((c, now) -> Allotment.provisioned(c, "a2", 9_000, now));
-    life.add((c, now) -> Allotment.reclaimed(c, "a0"));
+    life.add((c, now) -> MarketTransitions.provisioned(c, "a2", 9_000, now));
+    life.add((c, now) -> MarketTransitions.reclaimed(c, "a0"));
 
     Cluster cluster = empty();
     long now = LATER;
@@ -201,7 +201,8 @@ class CapacityStoreTest extends StoreFixture {
     Cluster other = wants.build();
     await(database.commit(CapacityStore.insert(active(1), T0)));
     await(database.commit(CapacityStore.insert(other, T0)));
-    Allotment.Orders.Grant same = new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of(), 1);
+    MarketTransitions.Orders.Grant same =
+        new MarketTransitions.Orders.Grant("b0", "n0", ip(0), null, List.of(), 1);
 
     fails(
         Exception.class,
@@ -287,13 +288,13 @@ class CapacityStoreTest extends StoreFixture {
     cluster = granted(cluster, 7, "a0", LATER + 1);
     cluster =
         Capacity.declare(cluster, order(8, "2.5", 2, List.of(ip(1))), TERMS, LATER + 9_000).next();
-    cluster = Allotment.unwound(cluster, "a7", "broken", LATER + 9_000).next();
+    cluster = MarketTransitions.unwound(cluster, "a7", "broken", LATER + 9_000).next();
     cluster = granted(cluster, 8, "a0", LATER + 10_000);
     cluster = DirectChange.maintain(true).apply(cluster, 0).next();
     cluster = SelfService.describe("nightly runs", Sample.ACTOR).apply(cluster, 0).next();
     cluster = DirectChange.armWrites(false).apply(cluster, 0).next();
     cluster =
-        Allotment.settle(
+        MarketTransitions.settle(
                 cluster,
                 Sample.orders(
                     cluster, List.of(), List.of(), NoticeOrders.NONE, new Verdict(true, true), 0),

@@ -179,13 +179,14 @@ class CapacitySwapTest {
     assertEquals(2, pinned.next().releaseOrder().size(), "both nodes fill their slots");
     // The machine became ready nevertheless; this changes nothing.
     assertTrue(
-        Allotment.provisioned(pinned.next(), "a7", Sample.PROTECTION, LATER + 3).changesNothing());
+        MarketTransitions.provisioned(pinned.next(), "a7", Sample.PROTECTION, LATER + 3)
+            .changesNothing());
   }
 
   @Test
   void aTickThatDecidedBeforeThePinGrantsNoReplacement() {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(
             swapping,
             List.of(Sample.grant(7, "a0")),
@@ -195,7 +196,7 @@ class CapacitySwapTest {
             LATER);
     Cluster pinned = OperatorCommands.pin(ip(0), true).apply(swapping, LATER + 1).next();
 
-    assertTrue(Allotment.settle(pinned, orders, LATER + 2).changesNothing());
+    assertTrue(MarketTransitions.settle(pinned, orders, LATER + 2).changesNothing());
   }
 
   @Test
@@ -208,7 +209,8 @@ class CapacitySwapTest {
                 .map(a -> a.allocationId().equals("a0") ? a.withPin(true) : a)
                 .toList());
 
-    Cluster landed = Allotment.provisioned(stored, "a7", Sample.PROTECTION, LATER + 2).next();
+    Cluster landed =
+        MarketTransitions.provisioned(stored, "a7", Sample.PROTECTION, LATER + 2).next();
 
     assertTrue(at(landed, 0).isOpen() && !at(landed, 0).isSwapping());
     assertEquals(Allocation.State.RECLAIMING, at(landed, 7).state());

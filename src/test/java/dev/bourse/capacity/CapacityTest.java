@@ -348,7 +348,7 @@ class CapacityTest {
   void whereCapacityIsTheCauseTheBidIsNotTooLow() {
     Terms admission = Sample.terms(POOL, 400L, true, true, CADENCE);
     Cluster waiting =
-        Allotment.settle(
+        MarketTransitions.settle(
                 declared(8),
                 Sample.orders(
                     declared(8),

@@ -72,9 +72,11 @@ class CapacityWalkTest {
         case 7, 8 ->
             act(
                 "provisioned",
-                (c, at) -> Allotment.provisioned(c, anyAllocation(), random.nextInt(9_000), at));
-        case 9 -> act("unwound", (c, at) -> Allotment.unwound(c, anyAllocation(), "broken", at));
-        case 10 -> act("reclaimed", (c, at) -> Allotment.reclaimed(c, anyAllocation()));
+                (c, at) ->
+                    MarketTransitions.provisioned(c, anyAllocation(), random.nextInt(9_000), at));
+        case 9 ->
+            act("unwound", (c, at) -> MarketTransitions.unwound(c, anyAllocation(), "broken", at));
+        case 10 -> act("reclaimed", (c, at) -> MarketTransitions.reclaimed(c, anyAllocation()));
         default -> steer();
       }
     }
@@ -162,20 +164,20 @@ class CapacityWalkTest {
 
     private void settle() {
       int open = cluster.pending(8);
-      List<Allotment.Orders.Grant> grants = new ArrayList<>();
-      List<Allotment.Orders.Taken> taken = new ArrayList<>();
+      List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
+      List<MarketTransitions.Orders.Taken> taken = new ArrayList<>();
       for (int i = 0; i < open && random.nextBoolean(); i++) {
         grants.add(Sample.grant(nextNode++, null));
       }
       for (Allocation a : cluster.releaseOrder()) {
         boolean waits = a.isSwapping() && cluster.findReplacement(a.allocationId()).isEmpty();
         if (random.nextInt(8) == 0) {
-          taken.add(new Allotment.Orders.Taken(a.allocationId(), Allocation.Reason.OUTBID));
+          taken.add(new MarketTransitions.Orders.Taken(a.allocationId(), Allocation.Reason.OUTBID));
         } else if (waits && random.nextBoolean()) {
           grants.add(Sample.grant(nextNode++, a.allocationId()));
         }
       }
-      Allotment.Orders orders =
+      MarketTransitions.Orders orders =
           Sample.orders(
               cluster,
               grants,
@@ -183,7 +185,7 @@ class CapacityWalkTest {
               NoticeOrders.NONE,
               new Verdict(random.nextBoolean(), random.nextBoolean()),
               now);
-      run("settle " + orders, Kind.OTHER, (c, at) -> Allotment.settle(c, orders, at));
+      run("settle " + orders, Kind.OTHER, (c, at) -> MarketTransitions.settle(c, orders, at));
     }
 
     private void steer() {

@@ -71,7 +71,8 @@ class GangTest {
   void oneWhoseKeysCannotBeWrittenKeepsTheOthersFromBeingActiveUntilAnotherHasThem() {
     Cluster two = ready(ready(granted(), "a0", LATER).next(), "a2", LATER + 5).next();
     Cluster failed =
-        Allotment.unwound(keyed(two, "a0", LATER + 6).next(), "a2", "failed", LATER + 7).next();
+        MarketTransitions.unwound(keyed(two, "a0", LATER + 6).next(), "a2", "failed", LATER + 7)
+            .next();
     assertNull(node(failed, "a0").activeAtMillis());
     Cluster again = keyed(ready(failed, "a1", LATER + 8).next(), "a1", LATER + 9).next();
     assertEquals(LATER + 9, node(again, "a0").activeAtMillis());
@@ -89,11 +90,11 @@ class GangTest {
   }
 
   private static Transition ready(Cluster cluster, String id, long at) {
-    return Allotment.provisioned(cluster, id, GPUS, PROTECTION, GangTest::address, at);
+    return MarketTransitions.provisioned(cluster, id, GPUS, PROTECTION, GangTest::address, at);
   }
 
   private static Transition keyed(Cluster cluster, String id, long at) {
-    return Allotment.keyed(cluster, id, GPUS, PROTECTION, GangTest::address, at);
+    return MarketTransitions.keyed(cluster, id, GPUS, PROTECTION, GangTest::address, at);
   }
 
   /** Makes these nodes ready and writes their keys. */
@@ -165,7 +166,7 @@ class GangTest {
     for (int i = 0; i < 2; i++) {
       broken = Sample.grantedToGang(broken, i, 2, LATER);
     }
-    broken = Allotment.unwound(broken, "a1", "broken", LATER + 1_000).next();
+    broken = MarketTransitions.unwound(broken, "a1", "broken", LATER + 1_000).next();
 
     assertEquals(
         List.of(), Gang.overdue(withGiveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
@@ -181,9 +182,9 @@ class GangTest {
   @Test
   void whatIsGivenUpIsUnwoundAndTheClusterStandsBackUntilItIsDeclaredAnew() {
     Cluster one = ready(granted(), "a0", LATER).next();
-    List<Allotment.Orders.Taken> taken = new ArrayList<>();
+    List<MarketTransitions.Orders.Taken> taken = new ArrayList<>();
     for (Allocation late : Gang.overdue(one, GPUS, PATIENCE, T0 + 2 * PATIENCE)) {
-      taken.add(new Allotment.Orders.Taken(late.allocationId(), Allocation.Reason.UNWOUND));
+      taken.add(new MarketTransitions.Orders.Taken(late.allocationId(), Allocation.Reason.UNWOUND));
     }
     long at = T0 + 2 * PATIENCE;
     Cluster unwound = Sample.settled(one, List.of(), taken, at).next();

@@ -154,7 +154,7 @@ class HealthCommandsTest {
   void aReplacementThatFailsAtOnceIsSwappedNoSoonerThanTenMinutesLater() {
     Cluster swapping = found(failed(swapsByItself(1), 0), LATER, Map.of("a0", ECC)).next();
     Cluster landed =
-        Allotment.provisioned(
+        MarketTransitions.provisioned(
                 granted(swapping, 7, "a0", LATER + 1), "a7", Sample.PROTECTION, LATER + 2)
             .next();
     assertNull(at(landed, 7).health(), "another machine");
@@ -174,7 +174,8 @@ class HealthCommandsTest {
         Allocation.State.ACTIVE,
         at(granted, 0).state(),
         "the failed node stays while its replacement is prepared");
-    Cluster landed = Allotment.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
+    Cluster landed =
+        MarketTransitions.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
     assertEquals(Allocation.State.RECLAIMING, at(landed, 0).state());
     assertEquals(old.protectedUntilMillis(), at(landed, 7).protectedUntilMillis());
     assertEquals(

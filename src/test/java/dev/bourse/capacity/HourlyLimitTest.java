@@ -57,9 +57,10 @@ class HourlyLimitTest extends StoreFixture {
 
   /** Declares with limits that are computed without the token's other clusters. */
   private static Transition blind(int cluster, int maxGpus, String price, long maxCents) {
-    Leash leash = new Leash(ID, null, new TokenLimits(null, null, maxCents, null), 0);
+    DeclarationLimits declarationLimits =
+        new DeclarationLimits(ID, null, new TokenLimits(null, null, maxCents, null), 0);
     return Capacity.declare(
-        cluster(cluster), order(maxGpus, price, 0), TERMS.under(leash), T0 + 60_000);
+        cluster(cluster), order(maxGpus, price, 0), TERMS.under(declarationLimits), T0 + 60_000);
   }
 
   private Future<Cluster> commit(Transition transition) {

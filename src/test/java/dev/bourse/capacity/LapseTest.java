@@ -255,7 +255,8 @@ class LapseTest {
         cluster = Sample.granted(cluster, i, null, granted);
         if (random.nextInt(4) > 0) {
           cluster =
-              Allotment.provisioned(cluster, "a" + i, PROTECTION, granted + random.nextInt(200_000))
+              MarketTransitions.provisioned(
+                      cluster, "a" + i, PROTECTION, granted + random.nextInt(200_000))
                   .next();
         }
       }

@@ -61,7 +61,7 @@ public final class Sample {
         writesArmed,
         hasSshKeys,
         new Terms.Cadence(cadenceMillis, 0),
-        Leash.NONE,
+        DeclarationLimits.NONE,
         new Terms.Ticks(0, 0));
   }
 
@@ -132,7 +132,7 @@ public final class Sample {
   public static Cluster active(int nodes) {
     Cluster cluster = provisioning(nodes);
     for (int i = 0; i < nodes; i++) {
-      cluster = Allotment.provisioned(cluster, "a" + i, PROTECTION, T0 + 60_000).next();
+      cluster = MarketTransitions.provisioned(cluster, "a" + i, PROTECTION, T0 + 60_000).next();
     }
     return cluster;
   }
@@ -144,31 +144,33 @@ public final class Sample {
 
   /** Returns the grant of a gang's node, whose minimum is in nodes. */
   public static Cluster grantedToGang(Cluster cluster, int i, int minimumSlots, long nowMillis) {
-    Allotment.Orders.Grant grant =
-        new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
+    MarketTransitions.Orders.Grant grant =
+        new MarketTransitions.Orders.Grant(
+            "a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
     return settled(cluster, List.of(grant), List.of(), nowMillis).next();
   }
 
-  public static Allotment.Orders.Grant grant(int i, @Nullable String replaces) {
-    return new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), replaces, List.of("key_1"), 1);
+  public static MarketTransitions.Orders.Grant grant(int i, @Nullable String replaces) {
+    return new MarketTransitions.Orders.Grant(
+        "a" + i, "n" + i, ip(i), replaces, List.of("key_1"), 1);
   }
 
   public static Transition settled(
       Cluster cluster,
-      List<Allotment.Orders.Grant> grants,
-      List<Allotment.Orders.Taken> taken,
+      List<MarketTransitions.Orders.Grant> grants,
+      List<MarketTransitions.Orders.Taken> taken,
       long nowMillis) {
-    return Allotment.settle(
+    return MarketTransitions.settle(
         cluster,
         orders(cluster, grants, taken, NoticeOrders.NONE, cluster.verdict(), nowMillis),
         nowMillis);
   }
 
   /** Returns the orders of a tick at this time that read this state; its price is 1.00. */
-  public static Allotment.Orders orders(
+  public static MarketTransitions.Orders orders(
       Cluster cluster,
-      List<Allotment.Orders.Grant> grants,
-      List<Allotment.Orders.Taken> taken,
+      List<MarketTransitions.Orders.Grant> grants,
+      List<MarketTransitions.Orders.Taken> taken,
       NoticeOrders notices,
       Verdict verdict,
       long nowMillis) {
@@ -176,7 +178,7 @@ public final class Sample {
     long granted = grants.stream().filter(grant -> grant.replaces() == null).count();
     Set<String> losing = new HashSet<>(notices.given().keySet());
     taken.forEach(loser -> losing.add(loser.allocationId()));
-    return new Allotment.Orders(
+    return new MarketTransitions.Orders(
         new Standing.Gate(
             cluster.ceilingCents(), declared == null ? 0 : declared.pricedAtMillis(), nowMillis),
         cluster.version(),

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Lapse;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.Price;
 import dev.bourse.nodes.Machine;
@@ -129,11 +129,11 @@ class BudgetsTest {
   @Test
   void theOrganizationsLimitHoldsBesideIt() {
     Cluster cluster = cluster(0, 5, "1000");
-    Allowance both =
-        new Allowance(Map.of("acme", 2 * 16_000_000L), 3_600_000).with(spent(cluster, 0));
+    SpendingAllowance both =
+        new SpendingAllowance(Map.of("acme", 2 * 16_000_000L), 3_600_000).with(spent(cluster, 0));
     assertEquals(Map.of("c1", 2), both.affordable(List.of(cluster), GPUS));
-    Allowance budget =
-        new Allowance(Map.of("acme", Long.MAX_VALUE / 4), 3_600_000)
+    SpendingAllowance budget =
+        new SpendingAllowance(Map.of("acme", Long.MAX_VALUE / 4), 3_600_000)
             .with(spent(cluster, 1_000_000_000L - 3 * NODE_TICK));
     assertEquals(Map.of("c1", 3), budget.affordable(List.of(cluster), GPUS));
   }
@@ -150,7 +150,7 @@ class BudgetsTest {
             POOL,
             Sample.views(cluster),
             FRESHNESS,
-            Allowance.UNLIMITED.with(spent(cluster, 0)),
+            SpendingAllowance.UNLIMITED.with(spent(cluster, 0)),
             NOW);
     Tick.Outcome outcome = tick.decide(new Tick.Nodes(nodes, Set.of(), Map.of()));
     assertEquals(2, outcome.clearing().grants().size());
@@ -181,7 +181,7 @@ class BudgetsTest {
         int more = affordable(cluster, spent);
         for (int i = random.nextInt(more + 1); i > 0; i--) {
           cluster = Sample.granted(cluster, node, null, now);
-          cluster = Allotment.provisioned(cluster, "a" + node, PROTECTION, now).next();
+          cluster = MarketTransitions.provisioned(cluster, "a" + node, PROTECTION, now).next();
           node++;
         }
         // The price of the tick is known only after its decision.

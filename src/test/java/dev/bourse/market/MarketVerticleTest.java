@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.ForwardingDatabase;
@@ -229,12 +229,12 @@ class MarketVerticleTest extends MarketFixture {
   void aStartTakesUpWhatWasLeftUndone() throws Exception {
     nodes.marks.put("n1", "a1");
     Cluster left = Sample.provisioning(2);
-    left = Allotment.provisioned(left, "a1", 0, Sample.T0).next();
+    left = MarketTransitions.provisioned(left, "a1", 0, Sample.T0).next();
     left =
         Sample.settled(
                 left,
                 List.of(),
-                List.of(new Allotment.Orders.Taken("a1", Allocation.Reason.OUTBID)),
+                List.of(new MarketTransitions.Orders.Taken("a1", Allocation.Reason.OUTBID)),
                 Sample.T0)
             .next();
     adopt(left);

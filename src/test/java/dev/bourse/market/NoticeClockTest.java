@@ -3,8 +3,8 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Standing;
@@ -115,7 +115,7 @@ class NoticeClockTest {
     over(told, GIVEN);
     monotonicMillis.addAndGet(10_000);
     Cluster withdrawn =
-        Allotment.settle(
+        MarketTransitions.settle(
                 told,
                 Sample.orders(
                     told,
@@ -139,7 +139,7 @@ class NoticeClockTest {
   /** Returns a cluster whose node is under notice until a time. */
   private static Cluster told(long endsAt) {
     Cluster cluster = Sample.active(1);
-    return Allotment.settle(
+    return MarketTransitions.settle(
             cluster,
             Sample.orders(
                 cluster,

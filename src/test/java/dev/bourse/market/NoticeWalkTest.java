@@ -11,12 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.auction.Bidder;
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Terms;
@@ -335,17 +335,17 @@ class NoticeWalkTest {
         Sample.views(pool, clusters),
         FRESHNESS,
         Patience.of(MarketConfig.GANG_PATIENCE.toMillis()),
-        Allowance.UNLIMITED,
+        SpendingAllowance.UNLIMITED,
         Notices.at(notice, now),
         now);
   }
 
   private Cluster settled(String name, Tick.ClusterDecision decided) {
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+    List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
       grants.add(
-          new Allotment.Orders.Grant(
+          new MarketTransitions.Orders.Grant(
               "a" + granted++,
               grant.nodeId(),
               ip,
@@ -353,7 +353,7 @@ class NoticeWalkTest {
               List.of(),
               decided.minimumSlots(grant)));
     }
-    return Allotment.settle(
+    return MarketTransitions.settle(
             cluster(name), decided.orders(grants, POOL.gpusPerNode(), FRESHNESS), now)
         .next();
   }
@@ -363,10 +363,10 @@ class NoticeWalkTest {
       for (Allocation a : cluster(name).allocations()) {
         String id = a.allocationId();
         if (a.state() == Allocation.State.RECLAIMING && random.nextInt(3) > 0) {
-          world.put(name, Allotment.reclaimed(cluster(name), id).next());
+          world.put(name, MarketTransitions.reclaimed(cluster(name), id).next());
         } else if (a.state() == Allocation.State.PROVISIONING && random.nextInt(3) > 0) {
           Long since = a.replaces() == null ? null : givenAt.get(a.replaces());
-          Cluster ready = Allotment.provisioned(cluster(name), id, PROTECTION, now).next();
+          Cluster ready = MarketTransitions.provisioned(cluster(name), id, PROTECTION, now).next();
           world.put(name, ready);
           if (since != null && ready.find(id).filter(r -> r.notice() != null).isPresent()) {
             givenAt.put(id, since);

@@ -18,12 +18,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.TickPreview;
@@ -107,7 +107,7 @@ class NoticesTest {
     Tick.ClusterDecision waiting = first.decided().get("r");
     assertTrue(waiting == null || !waiting.verdict().bidTooLow());
     Cluster gone = tick(NOW + NOTICE, tick(NOW, active(1), rival(1, "3")), rival(1, "3"));
-    Cluster clean = Allotment.reclaimed(gone, "a0").next();
+    Cluster clean = MarketTransitions.reclaimed(gone, "a0").next();
     assertEquals(
         "r",
         outcome(NOW + NOTICE + TICK, NOTICE, clean, 1, rival(1, "3"))
@@ -152,7 +152,8 @@ class NoticesTest {
     Cluster waiting = tick(NOW, lowered, rival(1, "3"));
     assertEquals(Allocation.State.PROVISIONING, at(waiting, 0).state());
     assertNull(at(waiting, 0).notice());
-    Cluster ready = Allotment.provisioned(waiting, "a0", Sample.PROTECTION, NOW + TICK).next();
+    Cluster ready =
+        MarketTransitions.provisioned(waiting, "a0", Sample.PROTECTION, NOW + TICK).next();
     Cluster told = tick(NOW + TICK, ready, rival(1, "3"));
     assertEquals(NOW + TICK + NOTICE, endsAt(told, 0));
   }
@@ -217,7 +218,8 @@ class NoticesTest {
     Cluster told = tick(NOW + TICK, inTransit, 2, rival(1, "3"));
     assertNotNull(at(told, 0).notice());
 
-    Transition landed = Allotment.provisioned(told, "a1", Sample.PROTECTION, NOW + 2 * TICK);
+    Transition landed =
+        MarketTransitions.provisioned(told, "a1", Sample.PROTECTION, NOW + 2 * TICK);
 
     assertEquals(at(told, 0).notice(), at(landed.next(), 1).notice());
     assertEquals(Allocation.Reason.SWAP, reason(landed.next(), 0));
@@ -345,7 +347,7 @@ class NoticesTest {
     Cluster swapping = Capacity.swap(seated, Sample.ACTOR, ip(0), TERMS, NOW + TICK).next();
     Cluster inTransit = granted(swapping, 1, "a0", NOW + TICK);
     Cluster landed =
-        Allotment.provisioned(inTransit, "a1", Sample.PROTECTION, NOW + 2 * TICK).next();
+        MarketTransitions.provisioned(inTransit, "a1", Sample.PROTECTION, NOW + 2 * TICK).next();
 
     Cluster again = tick(NOW + 3 * TICK, landed, 2, rival(2, "3"));
     assertEquals(NOW + NOTICE, endsAt(again, 1));
@@ -357,7 +359,7 @@ class NoticesTest {
     Cluster blue = Cluster.created("c2", "blue", "h100", Cluster.Kind.VM, red.posture());
     blue = Capacity.declare(blue, order(8, "2.00", 0), TERMS, T0).next();
     blue = granted(blue, 1, null, T0 + 1_000);
-    blue = Allotment.provisioned(blue, "a1", Sample.PROTECTION, T0 + 60_000).next();
+    blue = MarketTransitions.provisioned(blue, "a1", Sample.PROTECTION, T0 + 60_000).next();
     long now = NOW;
     while (at(red, 0).isOpen() && at(blue, 1).isOpen() && now < NOW + 20 * NOTICE) {
       Tick.Outcome outcome = outcome(now, NOTICE, red, 2, blue, rival(1, "9"));
@@ -402,7 +404,7 @@ class NoticesTest {
               now);
     } while (held.filledSlots() > 0 && now < NOW + 5 * notice);
     assertEquals(NOW + notice, now);
-    held = Allotment.reclaimed(Allotment.reclaimed(held, "a0").next(), "a1").next();
+    held = MarketTransitions.reclaimed(MarketTransitions.reclaimed(held, "a0").next(), "a1").next();
     Tick.Outcome clean = outcome(now + TICK, notice, held, 2, gang);
     assertEquals(
         2, clean.clearing().grants().stream().filter(g -> g.cluster().equals("g")).count());
@@ -443,7 +445,8 @@ class NoticesTest {
   }
 
   private static Transition settle(Cluster cluster, Tick.ClusterDecision decided, long now) {
-    return Allotment.settle(cluster, decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS), now);
+    return MarketTransitions.settle(
+        cluster, decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS), now);
   }
 
   private static Tick.ClusterDecision decided(Tick.Outcome outcome) {
@@ -468,7 +471,7 @@ class NoticesTest {
         Sample.views(all.toArray(new Cluster[0])),
         FRESHNESS,
         Patience.of(MarketConfig.GANG_PATIENCE.toMillis()),
-        Allowance.UNLIMITED,
+        SpendingAllowance.UNLIMITED,
         Notices.at(notice, now),
         now);
   }

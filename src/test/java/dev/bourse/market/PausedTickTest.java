@@ -12,11 +12,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
@@ -69,7 +69,7 @@ class PausedTickTest {
   @Test
   void aNoticeThatRunsIsWithdrawnThoughItsTimeIsOver() {
     Cluster noticed =
-        Allotment.settle(
+        MarketTransitions.settle(
                 active(1),
                 Sample.orders(
                     active(1),
@@ -138,7 +138,7 @@ class PausedTickTest {
             Sample.views(cluster),
             FRESHNESS,
             new Patience(Duration.ofMinutes(10).toMillis(), false),
-            Allowance.UNLIMITED,
+            SpendingAllowance.UNLIMITED,
             Notices.at(0, NOW),
             NOW)
         .decide(nodes(nodes), standingCents);
@@ -159,7 +159,7 @@ class PausedTickTest {
   private static List<String> reclaims(Tick.Outcome outcome) {
     return outcome.decided().values().stream()
         .flatMap(part -> part.reclaims().stream())
-        .map(Allotment.Orders.Taken::allocationId)
+        .map(MarketTransitions.Orders.Taken::allocationId)
         .toList();
   }
 }

@@ -5,7 +5,6 @@ import dev.bourse.auction.Supply;
 import dev.bourse.billing.PricesInForce;
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
@@ -13,6 +12,7 @@ import dev.bourse.capacity.Command;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Gang;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Standing;
@@ -430,12 +430,13 @@ final class PlayedMarket {
         name,
         (cluster, at) ->
             cluster.find(id).filter(held -> held.isReady() && held.keysDue()).isPresent()
-                ? Allotment.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
-                : Allotment.provisioned(cluster, id, GPUS, Sample.PROTECTION, addresses, at));
+                ? MarketTransitions.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
+                : MarketTransitions.provisioned(
+                    cluster, id, GPUS, Sample.PROTECTION, addresses, at));
   }
 
   private void clean(String name, Allocation a) {
-    write(name, (cluster, at) -> Allotment.reclaimed(cluster, a.allocationId()));
+    write(name, (cluster, at) -> MarketTransitions.reclaimed(cluster, a.allocationId()));
     rules.cleaned(Objects.requireNonNull(clusters.get(name)), a);
     if (silent.containsKey(a.nodeId())) {
       at(
@@ -492,7 +493,7 @@ final class PlayedMarket {
         views,
         Sample.FRESHNESS,
         Patience.of(PATIENCE),
-        Allowance.UNLIMITED,
+        SpendingAllowance.UNLIMITED,
         Notices.at(world.noticeMillis(), now),
         now);
   }
@@ -563,9 +564,9 @@ final class PlayedMarket {
         .forEach(
             (name, decided) -> {
               Cluster before = Objects.requireNonNull(clusters.get(name));
-              Allotment.Orders orders = orders(decided);
+              MarketTransitions.Orders orders = orders(decided);
               if (has(Fix.ORDERS_BIND) || Objects.equals(revisions.get(name), before.revision())) {
-                write(name, (cluster, at) -> Allotment.settle(cluster, orders, at));
+                write(name, (cluster, at) -> MarketTransitions.settle(cluster, orders, at));
               }
               rules.judge(before, orders, Objects.requireNonNull(clusters.get(name)));
             });
@@ -574,8 +575,8 @@ final class PlayedMarket {
     }
   }
 
-  private Allotment.Orders orders(Tick.ClusterDecision decided) {
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+  private MarketTransitions.Orders orders(Tick.ClusterDecision decided) {
+    List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       int minimum = decided.minimumSlots(grant);
       grants.add(grant(grant.nodeId(), grant.replaces(), minimum));
@@ -583,8 +584,9 @@ final class PlayedMarket {
     return decided.orders(grants, GPUS, Sample.FRESHNESS);
   }
 
-  private Allotment.Orders.Grant grant(String node, @Nullable String replaces, int minimum) {
-    return new Allotment.Orders.Grant(
+  private MarketTransitions.Orders.Grant grant(
+      String node, @Nullable String replaces, int minimum) {
+    return new MarketTransitions.Orders.Grant(
         "a" + allocations++,
         node,
         Objects.requireNonNull(nodes.get(node)).machine().publicIp(),
@@ -600,13 +602,13 @@ final class PlayedMarket {
     for (Cluster cluster : List.copyOf(clusters.values())) {
       int awaited = cluster.standing().awaitedSlots();
       int minimum = cluster.minimumSlots(GPUS);
-      List<Allotment.Orders.Grant> grants = new ArrayList<>();
+      List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
       while (minimum > 1 && grants.size() < awaited && !left.isEmpty()) {
         grants.add(grant(left.remove(0), null, minimum));
       }
       if (!grants.isEmpty()) {
-        Allotment.Orders orders =
-            new Allotment.Orders(
+        MarketTransitions.Orders orders =
+            new MarketTransitions.Orders(
                 new Standing.Gate(
                     cluster.ceilingCents(),
                     Objects.requireNonNull(cluster.declared()).pricedAtMillis(),
@@ -623,7 +625,7 @@ final class PlayedMarket {
                 Sample.FRESHNESS,
                 null,
                 false);
-        write(cluster.name(), (c, at) -> Allotment.settle(c, orders, at));
+        write(cluster.name(), (c, at) -> MarketTransitions.settle(c, orders, at));
       }
     }
   }

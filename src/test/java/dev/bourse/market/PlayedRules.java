@@ -2,8 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Standing;
 import java.math.BigDecimal;
@@ -121,7 +121,7 @@ final class PlayedRules {
       if (!c.orgId().equals(bidder.orgId())) {
         others.add(c);
       } else {
-        waits |= Allowance.buys(c, GPUS);
+        waits |= SpendingAllowance.buys(c, GPUS);
       }
     }
     if (waits) {
@@ -147,8 +147,8 @@ final class PlayedRules {
   }
 
   /** Checks that orders were carried out. */
-  void judge(Cluster before, Allotment.Orders orders, Cluster after) {
-    for (Allotment.Orders.Taken taken : orders.reclaims()) {
+  void judge(Cluster before, MarketTransitions.Orders orders, Cluster after) {
+    for (MarketTransitions.Orders.Taken taken : orders.reclaims()) {
       boolean isHeld =
           after.find(taken.allocationId()).filter(Allocation::isOpen).isPresent()
               && before.find(taken.allocationId()).filter(Allocation::isOpen).isPresent();

@@ -10,13 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.Sample;
@@ -220,11 +220,11 @@ class PreviewAgreementTest {
         .decided()
         .forEach(
             (name, decided) -> {
-              List<Allotment.Orders.Grant> grants = new ArrayList<>();
+              List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
               for (Clearing.Grant grant : decided.grants()) {
                 String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
                 grants.add(
-                    new Allotment.Orders.Grant(
+                    new MarketTransitions.Orders.Grant(
                         "a" + granted++,
                         grant.nodeId(),
                         ip,
@@ -235,7 +235,8 @@ class PreviewAgreementTest {
               Cluster cluster = cluster(name);
               world.put(
                   name,
-                  Allotment.settle(cluster, decided.orders(grants, 8, FRESHNESS), now).next());
+                  MarketTransitions.settle(cluster, decided.orders(grants, 8, FRESHNESS), now)
+                      .next());
             });
     return outcome;
   }
@@ -246,11 +247,13 @@ class PreviewAgreementTest {
       for (Allocation a : cluster(name).allocations()) {
         Cluster cluster = cluster(name);
         if (a.state() == Allocation.State.RECLAIMING && (cleanedOnly || random.nextInt(3) > 0)) {
-          world.put(name, Allotment.reclaimed(cluster, a.allocationId()).next());
+          world.put(name, MarketTransitions.reclaimed(cluster, a.allocationId()).next());
         } else if (a.state() == Allocation.State.PROVISIONING
             && !cleanedOnly
             && random.nextInt(3) > 0) {
-          world.put(name, Allotment.provisioned(cluster, a.allocationId(), PROTECTION, at).next());
+          world.put(
+              name,
+              MarketTransitions.provisioned(cluster, a.allocationId(), PROTECTION, at).next());
         }
       }
     }

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.Times;
@@ -36,7 +36,7 @@ class ProgramNoticesTest {
             Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, endsAtMillis)),
             List.of(),
             List.of());
-    return Allotment.settle(
+    return MarketTransitions.settle(
             cluster,
             Sample.orders(cluster, List.of(), List.of(), given, cluster.verdict(), NOW),
             NOW)

@@ -8,7 +8,7 @@ import dev.bourse.access.Operator;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiException;
@@ -203,12 +203,12 @@ class RetirementTest extends MarketFixture {
         owners.submit(
             "c1",
             (cluster, now) ->
-                Allotment.settle(
+                MarketTransitions.settle(
                     cluster,
                     Sample.orders(
                         cluster,
                         List.of(
-                            new Allotment.Orders.Grant(
+                            new MarketTransitions.Orders.Grant(
                                 "a9", "n0", Sample.ip(0), null, List.of(), 1)),
                         List.of(),
                         NoticeOrders.NONE,

@@ -8,7 +8,6 @@ import dev.bourse.auction.Clearing;
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ClusterView;
@@ -17,6 +16,7 @@ import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Lapse;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Transition;
 import java.util.ArrayList;
@@ -201,7 +201,8 @@ abstract class SimulatedMarkets extends SimulatedBooks {
           node.nodeId(), node.failures() < 3 ? node.failed(now(), null) : node.healthy());
       order(
           history,
-          (cluster, at) -> Allotment.unwound(cluster, allocation.allocationId(), "failed", at),
+          (cluster, at) ->
+              MarketTransitions.unwound(cluster, allocation.allocationId(), "failed", at),
           holder(market));
     } else {
       market.nodes.put(node.nodeId(), node.healthy());
@@ -219,8 +220,9 @@ abstract class SimulatedMarkets extends SimulatedBooks {
         history,
         (cluster, at) ->
             cluster.find(id).filter(a -> a.isReady() && a.keysDue()).isPresent()
-                ? Allotment.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
-                : Allotment.provisioned(cluster, id, GPUS, Sample.PROTECTION, addresses, at),
+                ? MarketTransitions.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
+                : MarketTransitions.provisioned(
+                    cluster, id, GPUS, Sample.PROTECTION, addresses, at),
         holder(history.market));
   }
 
@@ -232,7 +234,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     if (!waits(history, () -> clean(history, allocationId))) {
       order(
           history,
-          (cluster, at) -> Allotment.reclaimed(cluster, allocationId),
+          (cluster, at) -> MarketTransitions.reclaimed(cluster, allocationId),
           holder(history.market));
     }
   }
@@ -306,7 +308,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
       }
     }
     // All pools read the allowance at one moment, the worst case with several replicas.
-    Allowance allowance = allowance();
+    SpendingAllowance allowance = allowance();
     for (Market market : markets) {
       if (isRun(market)) {
         tick(market, allowance);
@@ -315,10 +317,10 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   }
 
   /** Returns the rest of the organizations' limits. */
-  abstract Allowance allowance();
+  abstract SpendingAllowance allowance();
 
   /** Records that an organization was granted nodes. */
-  abstract void granted(Org org, Allowance allowance);
+  abstract void granted(Org org, SpendingAllowance allowance);
 
   private void endDue(Market market) {
     MonthClocks.Watch holder = holder(market);
@@ -332,7 +334,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     give(market, orders, dies("while declarations end"));
   }
 
-  private void tick(Market market, Allowance limits) {
+  private void tick(Market market, SpendingAllowance limits) {
     MonthClocks.Watch holder = holder(market);
     Budgets budgets = budgets(market);
     if (holder.undoubtedMillis().isPresent()) {
@@ -343,7 +345,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     } else {
       count("tick under a doubted clock");
     }
-    Allowance allowance = limits.with(budgets);
+    SpendingAllowance allowance = limits.with(budgets);
     List<Cluster> states = market.buyers.stream().map(b -> b.state).toList();
     Tick.Nodes nodes = new Tick.Nodes(market.nodes.values(), Set.of(), Map.of());
     Tick.Outcome outcome = decide(market, holder, states, nodes, allowance);
@@ -395,7 +397,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
       MonthClocks.Watch holder,
       List<Cluster> states,
       Tick.Nodes nodes,
-      Allowance allowance) {
+      SpendingAllowance allowance) {
     List<ClusterView> views = Sample.views(market.pool, states);
     long noticeMillis = Notices.millis(market.pool.noticeMillis(), 0);
     Set<String> over = holder.notices().over(views, now());
@@ -418,7 +420,8 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     return outcome;
   }
 
-  private Tick tick(Market market, List<ClusterView> views, Allowance allowance, Notices notices) {
+  private Tick tick(
+      Market market, List<ClusterView> views, SpendingAllowance allowance, Notices notices) {
     boolean isDoubted = market.holder != null && market.holder.undoubtedMillis().isEmpty();
     Patience patience = new Patience(PATIENCE, isDoubted);
     return new Tick(market.pool, views, Sample.FRESHNESS, patience, allowance, notices, now());
@@ -440,13 +443,13 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     }
   }
 
-  private void settle(History history, Tick.ClusterDecision decided, Allowance allowance) {
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+  private void settle(History history, Tick.ClusterDecision decided, SpendingAllowance allowance) {
+    List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
     boolean buys = false;
     for (Clearing.Grant grant : decided.grants()) {
       buys |= grant.replaces() == null;
       grants.add(
-          new Allotment.Orders.Grant(
+          new MarketTransitions.Orders.Grant(
               "a" + allocations++,
               grant.nodeId(),
               Objects.requireNonNull(history.market.nodes.get(grant.nodeId())).machine().publicIp(),
@@ -458,8 +461,11 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     if (hold != null && hold.stage() != Hold.Stage.GRACE) {
       assertFalse(buys, "granted under a hold");
     }
-    Allotment.Orders orders = decided.orders(grants, GPUS, Sample.FRESHNESS);
-    order(history, (cluster, at) -> Allotment.settle(cluster, orders, at), holder(history.market));
+    MarketTransitions.Orders orders = decided.orders(grants, GPUS, Sample.FRESHNESS);
+    order(
+        history,
+        (cluster, at) -> MarketTransitions.settle(cluster, orders, at),
+        holder(history.market));
     if (buys) {
       count("granted");
       granted(org(history), allowance);

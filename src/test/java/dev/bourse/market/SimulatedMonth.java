@@ -252,7 +252,7 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   @Override
-  Allowance allowance() {
+  SpendingAllowance allowance() {
     Map<String, Long> remaining = new HashMap<>();
     for (Org org : orgs.values()) {
       if (org.limit != null) {
@@ -261,7 +261,7 @@ final class SimulatedMonth extends SimulatedMarkets {
         remaining.put(org.id, SpendLimit.remainingMicros(org.limit, month, committed(org)));
       }
     }
-    return new Allowance(remaining, SpendLimit.windowMillis(Sample.PROTECTION, now()));
+    return new SpendingAllowance(remaining, SpendLimit.windowMillis(Sample.PROTECTION, now()));
   }
 
   private long committed(Org org) {
@@ -273,7 +273,7 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   @Override
-  void granted(Org org, Allowance allowance) {
+  void granted(Org org, SpendingAllowance allowance) {
     if (org.limit != null) {
       // Clusters in two pools may each commit the rest of the limit; in one pool, no organization
       // exceeds it.

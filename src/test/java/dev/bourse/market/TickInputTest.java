@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Shown;
 import dev.bourse.core.ApiException;
@@ -142,10 +142,10 @@ class TickInputTest {
     for (Allocation a : cluster.allocations()) {
       Cluster current = cluster(cluster.name());
       if (a.state() == Allocation.State.RECLAIMING) {
-        Shown.publish(clusters, Allotment.reclaimed(current, a.allocationId()).next());
+        Shown.publish(clusters, MarketTransitions.reclaimed(current, a.allocationId()).next());
       } else if (a.state() == Allocation.State.PROVISIONING) {
         Shown.publish(
-            clusters, Allotment.provisioned(current, a.allocationId(), 3_000, now).next());
+            clusters, MarketTransitions.provisioned(current, a.allocationId(), 3_000, now).next());
       }
     }
   }
@@ -155,10 +155,10 @@ class TickInputTest {
         .decided()
         .forEach(
             (name, decided) -> {
-              List<Allotment.Orders.Grant> grants = new ArrayList<>();
+              List<MarketTransitions.Orders.Grant> grants = new ArrayList<>();
               for (Clearing.Grant grant : decided.grants()) {
                 grants.add(
-                    new Allotment.Orders.Grant(
+                    new MarketTransitions.Orders.Grant(
                         "a" + granted++,
                         grant.nodeId(),
                         Sample.ip(Integer.parseInt(grant.nodeId().substring(1))),
@@ -168,7 +168,7 @@ class TickInputTest {
               }
               Shown.publish(
                   clusters,
-                  Allotment.settle(cluster(name), decided.orders(grants, 8, FRESHNESS), now)
+                  MarketTransitions.settle(cluster(name), decided.orders(grants, 8, FRESHNESS), now)
                       .next());
             });
   }

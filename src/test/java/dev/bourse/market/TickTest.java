@@ -17,11 +17,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.auction.Clearing;
 import dev.bourse.auction.Supply;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
@@ -115,7 +115,7 @@ class TickTest {
     Cluster other = Sample.bidder("c4", "org-4", "2", 24, 1, T0);
     for (int i = 2; i < 5; i++) {
       other = granted(other, i, null, T0);
-      other = Allotment.provisioned(other, "a" + i, Sample.PROTECTION, T0 + 60_000).next();
+      other = MarketTransitions.provisioned(other, "a" + i, Sample.PROTECTION, T0 + 60_000).next();
     }
     List<Node> nodes = new ArrayList<>(nodes(6));
     for (int silent : List.of(0, 2, 3, 4)) {
@@ -172,7 +172,7 @@ class TickTest {
               Sample.views(gang),
               FRESHNESS,
               new Patience(Duration.ofMinutes(10).toMillis(), isDoubted),
-              Allowance.UNLIMITED,
+              SpendingAllowance.UNLIMITED,
               Notices.at(0, ahead),
               ahead);
       Tick.Outcome outcome = tick.decide(new Tick.Nodes(nodes(2), Set.of(), Map.of()));
@@ -324,7 +324,7 @@ class TickTest {
     Cluster failing = declared(8);
     for (int i = 0; i < 3; i++) {
       failing = granted(failing, i, null, NOW);
-      failing = Allotment.unwound(failing, "a" + i, "broken", NOW).next();
+      failing = MarketTransitions.unwound(failing, "a" + i, "broken", NOW).next();
     }
 
     assertEquals(new Verdict(false, true), decided(tick(POOL, NOW, nodes(9), failing)).verdict());
@@ -352,7 +352,7 @@ class TickTest {
   }
 
   private static Cluster judged(Cluster cluster, Verdict verdict) {
-    return Allotment.settle(
+    return MarketTransitions.settle(
             cluster,
             Sample.orders(cluster, List.of(), List.of(), NoticeOrders.NONE, verdict, NOW),
             NOW)

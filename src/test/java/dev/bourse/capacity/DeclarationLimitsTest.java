@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Test;
 
 /** The limits of a token's declarations. */
 @Tag("fast")
-class LeashTest {
+class DeclarationLimitsTest {
   private static final long LATER = T0 + 600_000;
   private static final long HOUR = 3_600_000;
   private static final int RUNS = 50_000;
 
   private static Terms under(TokenLimits limits, long elsewhereCents) {
-    return TERMS.under(new Leash("t1", null, limits, elsewhereCents));
+    return TERMS.under(new DeclarationLimits("t1", null, limits, elsewhereCents));
   }
 
   private static Terms under(TokenLimits limits) {
@@ -133,11 +133,14 @@ class LeashTest {
   void aBudgetThatIsRaisedOrSetAnewIsARaise() {
     Conditions.Budget budget = new Conditions.Budget(100, T0);
     Declaration standing = budget(Declaration.of(8, 200, T0, "a"), budget);
-    assertTrue(Leash.isRaise(standing, budget(standing, null)));
-    assertTrue(Leash.isRaise(standing, budget(standing, new Conditions.Budget(101, T0))));
-    assertTrue(Leash.isRaise(standing, budget(standing, new Conditions.Budget(100, T0 + 1))));
-    assertTrue(!Leash.isRaise(standing, budget(standing, new Conditions.Budget(99, T0))));
-    assertTrue(!Leash.isRaise(budget(standing, null), standing));
+    assertTrue(DeclarationLimits.isRaise(standing, budget(standing, null)));
+    assertTrue(
+        DeclarationLimits.isRaise(standing, budget(standing, new Conditions.Budget(101, T0))));
+    assertTrue(
+        DeclarationLimits.isRaise(standing, budget(standing, new Conditions.Budget(100, T0 + 1))));
+    assertTrue(
+        !DeclarationLimits.isRaise(standing, budget(standing, new Conditions.Budget(99, T0))));
+    assertTrue(!DeclarationLimits.isRaise(budget(standing, null), standing));
   }
 
   private static Declaration budget(Declaration base, Conditions.@Nullable Budget budget) {
@@ -166,14 +169,15 @@ class LeashTest {
 
   @Test
   void theConsentOfAnApplicationIsKeptWithItsDeclaration() {
-    Terms terms = TERMS.under(new Leash("", "grt_1", TokenLimits.NONE, 0));
+    Terms terms = TERMS.under(new DeclarationLimits("", "grt_1", TokenLimits.NONE, 0));
     Declaration declared =
         assertDeclared(Capacity.declare(empty(), order(8, "2.00", 0), terms, LATER));
     assertEquals("grt_1", declared.write().grantId());
-    Leash of = new Leash("", "grt_1", TokenLimits.NONE, 0);
+    DeclarationLimits of = new DeclarationLimits("", "grt_1", TokenLimits.NONE, 0);
     assertTrue(of.wrote(Sample.ACTOR, declared));
     assertTrue(!of.wrote("member:bob", declared));
-    assertTrue(!new Leash("", "grt_2", TokenLimits.NONE, 0).wrote(Sample.ACTOR, declared));
+    assertTrue(
+        !new DeclarationLimits("", "grt_2", TokenLimits.NONE, 0).wrote(Sample.ACTOR, declared));
   }
 
   /** Accepted are exactly the writes that raise nothing and the writes within all limits. */
@@ -193,7 +197,7 @@ class LeashTest {
       long elsewhere = random.nextInt(8_000);
       Declaration standing = random.nextInt(4) == 0 ? null : any(random);
       Declaration next = any(random);
-      Leash leash = new Leash("t1", null, limits, elsewhere);
+      DeclarationLimits declarationLimits = new DeclarationLimits("t1", null, limits, elsewhere);
       boolean isWithin =
           (limits.maxGpus() == null || next.maxGpus() <= limits.maxGpus())
               && (limits.maxPriceCents() == null || next.ceilingCents() <= limits.maxPriceCents())
@@ -205,7 +209,7 @@ class LeashTest {
                       && next.untilMillis() <= T0 + limits.maxLeaseMillis()));
       boolean passes;
       try {
-        leash.require(empty(), standing, next, T0);
+        declarationLimits.require(empty(), standing, next, T0);
         passes = true;
         accepted++;
       } catch (ApiException beyond) {
@@ -214,7 +218,8 @@ class LeashTest {
       }
       // A ceiling of 0 costs nothing, so it passes with nothing left.
       if (next.maxGpus() * next.ceilingCents() > 0 || standing == null) {
-        assertEquals(isWithin || !Leash.isRaise(standing, next), passes, "seed " + seed);
+        assertEquals(
+            isWithin || !DeclarationLimits.isRaise(standing, next), passes, "seed " + seed);
       }
     }
     assertTrue(accepted > 1_000 && refusals > 1_000, "seed " + seed);

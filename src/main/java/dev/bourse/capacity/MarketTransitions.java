@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The changes that the market and the machines make to a cluster: grants, reclaims, and the end of
  * provisioning. Pure functions.
  */
-public final class Allotment {
-  private Allotment() {}
+public final class MarketTransitions {
+  private MarketTransitions() {}
 
   /**
    * A tick's decision for one cluster. It names allocations and carries the ceiling that the tick

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** The nodes that organizations can afford to bid for. */
 @Tag("fast")
-class AllowanceTest {
+class SpendingAllowanceTest {
   private static final long NODE_HOUR_AT_TWO = 16_000_000;
 
   private static Cluster declaring(String name, int nodes, String price) {
@@ -30,15 +30,17 @@ class AllowanceTest {
   }
 
   private static Map<String, Integer> affordable(long micros, long window, Cluster... clusters) {
-    return new Allowance(Map.of("acme", micros), window).affordable(List.of(clusters), 8);
+    return new SpendingAllowance(Map.of("acme", micros), window).affordable(List.of(clusters), 8);
   }
 
   @Test
   void whoHasNoLimitIsNotHeldBack() {
-    assertEquals(Map.of(), Allowance.UNLIMITED.affordable(List.of(declaring("c", 3, "2")), 8));
+    assertEquals(
+        Map.of(), SpendingAllowance.UNLIMITED.affordable(List.of(declaring("c", 3, "2")), 8));
     assertEquals(
         Map.of(),
-        new Allowance(Map.of("globex", 1L), 1).affordable(List.of(declaring("c", 3, "2")), 8));
+        new SpendingAllowance(Map.of("globex", 1L), 1)
+            .affordable(List.of(declaring("c", 3, "2")), 8));
   }
 
   @Test
@@ -84,7 +86,8 @@ class AllowanceTest {
     }
     Cluster before = declaring("c", 0, "2");
     Cluster after = declaring("c", 5, "2");
-    Allowance allowance = new Allowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
+    SpendingAllowance allowance =
+        new SpendingAllowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
     Tick tick =
         new Tick(POOL, Sample.views(before), Sample.FRESHNESS, allowance, Sample.T0).with(after);
     TickPreview preview =
@@ -107,7 +110,8 @@ class AllowanceTest {
     for (int i = 0; i < 6; i++) {
       nodes.add(new Node(new Machine("m" + i, Sample.ip(i), 22, null), false, 0, 0, null));
     }
-    Allowance allowance = new Allowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
+    SpendingAllowance allowance =
+        new SpendingAllowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
     Tick tick =
         new Tick(
             POOL, Sample.views(declaring("c", 5, "2")), Sample.FRESHNESS, allowance, Sample.T0);
@@ -120,7 +124,7 @@ class AllowanceTest {
             POOL,
             Sample.views(Sample.active(2)),
             Sample.FRESHNESS,
-            new Allowance(Map.of("acme", 0L), Sample.PROTECTION),
+            new SpendingAllowance(Map.of("acme", 0L), Sample.PROTECTION),
             Sample.T0 + 3 * Sample.PROTECTION);
     List<Node> held = new ArrayList<>();
     for (int i = 0; i < 2; i++) {

@@ -8,11 +8,11 @@ import io.vertx.core.Future;
 import java.util.function.Function;
 
 /** Reads the limits of callers' declarations. */
-public final class Leashes {
+public final class DeclarationLimitsReader {
   private final Clusters clusters;
   private final LimitStore limits;
 
-  Leashes(Clusters clusters, Database database) {
+  DeclarationLimitsReader(Clusters clusters, Database database) {
     this.clusters = clusters;
     this.limits = new LimitStore(database);
   }
@@ -32,12 +32,15 @@ public final class Leashes {
    *
    * <p>Fails with {@code unauthorized} if the caller's OAuth consent was revoked.
    */
-  public Future<Function<Cluster, Leash>> of(Principal caller) {
-    return limits.limitsOf(caller).map(found -> cluster -> leash(caller, found, cluster));
+  public Future<Function<Cluster, DeclarationLimits>> of(Principal caller) {
+    return limits
+        .limitsOf(caller)
+        .map(found -> cluster -> declarationLimits(caller, found, cluster));
   }
 
-  private Leash leash(Principal caller, TokenLimits found, Cluster cluster) {
-    Leash alone = new Leash(caller.tokenId(), caller.grantId(), found, 0);
+  private DeclarationLimits declarationLimits(
+      Principal caller, TokenLimits found, Cluster cluster) {
+    DeclarationLimits alone = new DeclarationLimits(caller.tokenId(), caller.grantId(), found, 0);
     if (found.maxHourlyCents() == null) {
       return alone;
     }
@@ -47,8 +50,8 @@ public final class Leashes {
             .filter(other -> !other.isRetired() && !other.name().equals(cluster.name()))
             .map(Cluster::declared)
             .filter(declared -> declared != null && alone.wrote(caller.actor(), declared))
-            .mapToLong(Leash::hourlyCents)
+            .mapToLong(DeclarationLimits::hourlyCents)
             .sum();
-    return new Leash(caller.tokenId(), caller.grantId(), found, elsewhere);
+    return new DeclarationLimits(caller.tokenId(), caller.grantId(), found, elsewhere);
   }
 }

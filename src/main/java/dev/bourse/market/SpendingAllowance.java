@@ -19,21 +19,22 @@ import java.util.Map;
  * @param windowMillis the time that a new grant commits its buyer to, in milliseconds, at least 0
  * @param budgets the amounts left of declarations' own budgets
  */
-public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Budgets budgets) {
+public record SpendingAllowance(
+    Map<String, Long> remainingMicros, long windowMillis, Budgets budgets) {
   /** An allowance without any limit. */
-  public static final Allowance UNLIMITED = new Allowance(Map.of(), 0);
+  public static final SpendingAllowance UNLIMITED = new SpendingAllowance(Map.of(), 0);
 
   /** Creates an allowance for declarations without budgets. */
-  public Allowance(Map<String, Long> remainingMicros, long windowMillis) {
+  public SpendingAllowance(Map<String, Long> remainingMicros, long windowMillis) {
     this(remainingMicros, windowMillis, Budgets.NONE);
   }
 
   /** Returns this allowance with other budgets. */
-  Allowance with(Budgets others) {
-    return new Allowance(remainingMicros, windowMillis, others);
+  SpendingAllowance with(Budgets others) {
+    return new SpendingAllowance(remainingMicros, windowMillis, others);
   }
 
-  public Allowance {
+  public SpendingAllowance {
     remainingMicros = Map.copyOf(remainingMicros);
     if (windowMillis < 0) {
       throw new IllegalArgumentException(

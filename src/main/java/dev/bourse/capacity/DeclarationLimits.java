@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param elsewhereCents the hourly cost at their ceilings of the other clusters that it declared
  *     last, in cents
  */
-public record Leash(
+public record DeclarationLimits(
     String tokenId, @Nullable String grantId, TokenLimits limits, long elsewhereCents) {
 
   /** No limits. */
-  public static final Leash NONE = new Leash("", null, TokenLimits.NONE, 0);
+  public static final DeclarationLimits NONE = new DeclarationLimits("", null, TokenLimits.NONE, 0);
 
   /**
    * True if a declaration exceeds the standing one in any respect: more GPUs, a higher ceiling, a

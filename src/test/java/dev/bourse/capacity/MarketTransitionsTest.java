@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** The changes of a cluster by the market and the machines: one test for each rule. */
 @Tag("fast")
-class AllotmentTest {
+class MarketTransitionsTest {
   private static final long LATER = T0 + 600_000;
 
   @Test
@@ -57,12 +57,12 @@ class AllotmentTest {
   @Test
   void anOrderIsCarriedOutWhateverTheClusterWroteSince() {
     Cluster read = active(2);
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(
             read, List.of(), List.of(outbid("a0")), NoticeOrders.NONE, read.verdict(), LATER);
     Cluster written = Capacity.declare(read, order(24, "9", 1, List.of()), TERMS, LATER + 1).next();
 
-    Cluster settled = Allotment.settle(written, orders, LATER + 2).next();
+    Cluster settled = MarketTransitions.settle(written, orders, LATER + 2).next();
     assertEquals(Allocation.State.RECLAIMING, at(settled, 0).state());
     assertEquals(900, settled.ceilingCents());
   }
@@ -70,25 +70,25 @@ class AllotmentTest {
   @Test
   void whoReleasedNodesSinceLosesNoOthersForTheSameSeat() {
     Cluster read = active(2);
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(
             read, List.of(), List.of(outbid("a0")), NoticeOrders.NONE, read.verdict(), LATER);
     Cluster shrunk =
         Capacity.declare(read, order(8, "2", 1, List.of(ip(1))), TERMS, LATER + 1).next();
 
-    Cluster settled = Allotment.settle(shrunk, orders, LATER + 2).next();
+    Cluster settled = MarketTransitions.settle(shrunk, orders, LATER + 2).next();
     assertEquals(Allocation.State.ACTIVE, at(settled, 0).state());
   }
 
   @Test
   void aGrantThatIsNotAskedForAnyMoreIsNotMadeAndCountsAsGivenUp() {
     Cluster read = declared(8);
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(
             read, List.of(grant(0, null)), List.of(), NoticeOrders.NONE, read.verdict(), LATER);
     Cluster left = Capacity.declare(read, order(0, "2", 1, List.of()), TERMS, LATER + 1).next();
 
-    Cluster settled = Allotment.settle(left, orders, LATER + 2).next();
+    Cluster settled = MarketTransitions.settle(left, orders, LATER + 2).next();
     assertEquals(List.of(), settled.allocations());
     assertEquals(LATER + 2, settled.standing().gaveUpAtMillis());
   }
@@ -96,12 +96,12 @@ class AllotmentTest {
   @Test
   void aGrantGoesByTheCeilingThatTheTickRead() {
     Cluster read = declared(8);
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(
             read, List.of(grant(0, null)), List.of(), NoticeOrders.NONE, read.verdict(), LATER);
     Cluster lowered = Capacity.declare(read, order(8, "1", 1, List.of()), TERMS, LATER + 1).next();
 
-    Cluster settled = Allotment.settle(lowered, orders, LATER + 2).next();
+    Cluster settled = MarketTransitions.settle(lowered, orders, LATER + 2).next();
     assertEquals(200, at(settled, 0).protection().grantCeilingCents());
     Standing.Gate gate = settled.standing().gate();
     assertNotNull(gate);
@@ -119,7 +119,7 @@ class AllotmentTest {
     Verdict tooLow = new Verdict(true, false);
 
     Transition done =
-        Allotment.settle(
+        MarketTransitions.settle(
             cluster,
             Sample.orders(cluster, List.of(), List.of(), NoticeOrders.NONE, tooLow, T0),
             T0);
@@ -150,7 +150,7 @@ class AllotmentTest {
 
   @Test
   void aReadyNodeIsActiveAndProtectedFromThenOn() {
-    Cluster done = Allotment.provisioned(provisioning(1), "a0", PROTECTION, LATER).next();
+    Cluster done = MarketTransitions.provisioned(provisioning(1), "a0", PROTECTION, LATER).next();
 
     assertEquals(Allocation.State.ACTIVE, at(done, 0).state());
     assertEquals(LATER, at(done, 0).activeAtMillis());
@@ -172,9 +172,9 @@ class AllotmentTest {
   void aNodeThatIsReadyTwiceOrTooLateChangesNothing() {
     Cluster shrunk = Capacity.declare(active(1), order(0, "2", 1), TERMS, LATER).next();
 
-    assertTrue(Allotment.provisioned(active(1), "a0", PROTECTION, LATER).changesNothing());
-    assertTrue(Allotment.provisioned(shrunk, "a0", PROTECTION, LATER).changesNothing());
-    assertTrue(Allotment.provisioned(shrunk, "a9", PROTECTION, LATER).changesNothing());
+    assertTrue(MarketTransitions.provisioned(active(1), "a0", PROTECTION, LATER).changesNothing());
+    assertTrue(MarketTransitions.provisioned(shrunk, "a0", PROTECTION, LATER).changesNothing());
+    assertTrue(MarketTransitions.provisioned(shrunk, "a9", PROTECTION, LATER).changesNothing());
   }
 
   @Test
@@ -183,7 +183,7 @@ class AllotmentTest {
     assertEquals(0, at(inTransit, 7).slot());
     assertFalse(at(inTransit, 7).fillsSlot());
 
-    Transition landed = Allotment.provisioned(inTransit, "a7", PROTECTION, LATER + 5);
+    Transition landed = MarketTransitions.provisioned(inTransit, "a7", PROTECTION, LATER + 5);
 
     Allocation fresh = at(landed.next(), 7);
     Allocation old = at(landed.next(), 0);
@@ -203,7 +203,7 @@ class AllotmentTest {
     Cluster swapping = Capacity.swap(provisioning(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
 
-    Cluster landed = Allotment.provisioned(inTransit, "a7", PROTECTION, LATER + 5).next();
+    Cluster landed = MarketTransitions.provisioned(inTransit, "a7", PROTECTION, LATER + 5).next();
 
     assertEquals(LATER + 5 + PROTECTION, at(landed, 7).protectedUntilMillis());
     assertFalse(at(landed, 0).isOpen());
@@ -223,7 +223,7 @@ class AllotmentTest {
     Cluster swapping = Capacity.swap(provisioning(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
 
-    Cluster unwound = Allotment.unwound(inTransit, "a0", "broken", LATER + 2).next();
+    Cluster unwound = MarketTransitions.unwound(inTransit, "a0", "broken", LATER + 2).next();
 
     assertTrue(at(unwound, 7).fillsSlot());
     assertEquals(0, unwound.pending(8));
@@ -231,7 +231,7 @@ class AllotmentTest {
 
   @Test
   void anUnwoundReplacementLeavesTheSwapWaiting() {
-    Transition done = Allotment.unwound(swapInTransit(), "a7", "broken", LATER + 5);
+    Transition done = MarketTransitions.unwound(swapInTransit(), "a7", "broken", LATER + 5);
 
     assertTrue(at(done.next(), 0).isSwapping());
     assertEquals(
@@ -240,7 +240,7 @@ class AllotmentTest {
 
   @Test
   void anUnwoundGrantIsAnActionEntryAndCountsAsAFailureUntilOneSucceeds() {
-    Transition done = Allotment.unwound(provisioning(2), "a0", "broken", LATER);
+    Transition done = MarketTransitions.unwound(provisioning(2), "a0", "broken", LATER);
 
     assertEquals(1, done.next().setbacks().provisionFailures());
     assertEquals(1, done.next().pending(8));
@@ -248,11 +248,11 @@ class AllotmentTest {
     assertNull(done.activity().get(0).event().releaseReason());
     assertEquals(
         0,
-        Allotment.provisioned(done.next(), "a1", PROTECTION, LATER)
+        MarketTransitions.provisioned(done.next(), "a1", PROTECTION, LATER)
             .next()
             .setbacks()
             .provisionFailures());
-    assertTrue(Allotment.unwound(active(1), "a0", "broken", LATER).changesNothing());
+    assertTrue(MarketTransitions.unwound(active(1), "a0", "broken", LATER).changesNothing());
   }
 
   @Test
@@ -308,30 +308,31 @@ class AllotmentTest {
   @Test
   void aTickCountsNeitherSeatsThatHaveTheirNodesNowNorBrokenOnesAsGivenUp() {
     Cluster waiting = awaiting(provisioning(2), 5);
-    List<Allotment.Orders.Taken> taken =
-        List.of(outbid("a0"), new Allotment.Orders.Taken("a1", Allocation.Reason.UNWOUND));
-    Allotment.Orders orders = leaving(waiting, List.of(grant(4, null)), taken, 1);
+    List<MarketTransitions.Orders.Taken> taken =
+        List.of(outbid("a0"), new MarketTransitions.Orders.Taken("a1", Allocation.Reason.UNWOUND));
+    MarketTransitions.Orders orders = leaving(waiting, List.of(grant(4, null)), taken, 1);
 
     // Four of five seats, because one has its node now, and the node that was outbid.
-    assertEquals(List.of(givenUp(5)), Allotment.settle(waiting, orders, LATER).bidderCounts());
+    assertEquals(
+        List.of(givenUp(5)), MarketTransitions.settle(waiting, orders, LATER).bidderCounts());
   }
 
   @Test
   void anEvictionIsCountedWhenItsNodeIsTaken() {
     Cluster cluster = active(2);
-    List<Allotment.Orders.Taken> taken =
+    List<MarketTransitions.Orders.Taken> taken =
         List.of(
-            new Allotment.Orders.Taken("a0", Allocation.Reason.OUTBID, "rival"),
-            new Allotment.Orders.Taken("a1", Allocation.Reason.OUTBID, "rival"));
+            new MarketTransitions.Orders.Taken("a0", Allocation.Reason.OUTBID, "rival"),
+            new MarketTransitions.Orders.Taken("a1", Allocation.Reason.OUTBID, "rival"));
 
     assertEquals(
         List.of(new BidderEvents.Count("rival", 2, 0)),
         settled(cluster, List.of(), taken, LATER).bidderCounts());
     Cluster shrunk = Capacity.declare(cluster, order(8, "2", 1), TERMS, LATER).next();
-    Allotment.Orders late =
+    MarketTransitions.Orders late =
         Sample.orders(
             cluster, List.of(), taken.subList(0, 1), NoticeOrders.NONE, cluster.verdict(), LATER);
-    assertEquals(List.of(), Allotment.settle(shrunk, late, LATER).bidderCounts());
+    assertEquals(List.of(), MarketTransitions.settle(shrunk, late, LATER).bidderCounts());
   }
 
   private static BidderEvents.Count givenUp(int nodes) {
@@ -345,14 +346,14 @@ class AllotmentTest {
   }
 
   /** Returns the orders of a tick at which the cluster gave up seats. */
-  private static Allotment.Orders leaving(
+  private static MarketTransitions.Orders leaving(
       Cluster cluster,
-      List<Allotment.Orders.Grant> grants,
-      List<Allotment.Orders.Taken> taken,
+      List<MarketTransitions.Orders.Grant> grants,
+      List<MarketTransitions.Orders.Taken> taken,
       int seats) {
-    Allotment.Orders orders =
+    MarketTransitions.Orders orders =
         Sample.orders(cluster, grants, taken, NoticeOrders.NONE, cluster.verdict(), LATER);
-    return new Allotment.Orders(
+    return new MarketTransitions.Orders(
         orders.gate(),
         orders.seenVersion(),
         orders.gpusPerNode(),
@@ -372,9 +373,9 @@ class AllotmentTest {
   void aCleanMachineLeavesTheCluster() {
     Cluster shrunk = Capacity.declare(active(1), order(0, "2", 1), TERMS, LATER).next();
 
-    assertEquals(List.of(), Allotment.reclaimed(shrunk, "a0").next().allocations());
-    assertTrue(Allotment.reclaimed(shrunk, "a9").changesNothing());
-    assertTrue(Allotment.reclaimed(active(1), "a0").changesNothing());
+    assertEquals(List.of(), MarketTransitions.reclaimed(shrunk, "a0").next().allocations());
+    assertTrue(MarketTransitions.reclaimed(shrunk, "a9").changesNothing());
+    assertTrue(MarketTransitions.reclaimed(active(1), "a0").changesNothing());
   }
 
   private static Cluster swapping() {
@@ -385,7 +386,7 @@ class AllotmentTest {
     return granted(swapping(), 7, "a0", LATER + 1);
   }
 
-  private static Allotment.Orders.Taken outbid(String allocationId) {
-    return new Allotment.Orders.Taken(allocationId, Allocation.Reason.OUTBID);
+  private static MarketTransitions.Orders.Taken outbid(String allocationId) {
+    return new MarketTransitions.Orders.Taken(allocationId, Allocation.Reason.OUTBID);
   }
 }
