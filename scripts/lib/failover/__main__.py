@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 import scenarios
@@ -45,6 +46,9 @@ class Harness:
         except (Violation, subprocess.TimeoutExpired) as violation:
             self.red.append(name)
             say(f"RED {name}: {violation} ({now() - began:.0f} s)")
+        except Exception:
+            self.red.append(name)
+            say(f"RED {name}: {traceback.format_exc()} ({now() - began:.0f} s)")
         finally:
             self.end(world)
             if name in self.red:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections import deque
 
 # The tag of the server's answer to COMMIT, whichever protocol the command came by; and the command itself.
 COMMITTED = b"C\x00\x00\x00\x0bCOMMIT\x00"
@@ -18,6 +19,7 @@ class Link:
     def __init__(self, *writers):
         self.writers = writers
         self.dead = self.declares = False
+        self.commits = deque()  # of each COMMIT without an answer, whether its transaction had a declaration
         self.used = time.monotonic()
 
     def close(self):
@@ -96,8 +98,7 @@ class Proxy:
             self.links.discard(link)
 
     async def _pump(self, link, reader, writer, direction):
-        what, tag = ("order", COMMIT) if direction == "up" else ("answer", COMMITTED)
-        tail, longest = b"", max(len(tag), len(DECLARATION)) - 1
+        tail, seen_by = b"", self._sent if direction == "up" else self._answered
         try:
             while data := await reader.read(65536):
                 if self.delay:
@@ -105,19 +106,33 @@ class Proxy:
                 while direction in self.hold and not link.dead:
                     await asyncio.sleep(POLL)
                 link.used = time.monotonic()
-                seen = tail + data
-                if direction == "up" and DECLARATION in seen:
-                    link.declares = True
-                if tag in seen:
-                    if self.lose == what and link.declares:
-                        self.lose, link.dead = None, True
-                        self.lost.set()
-                    if direction == "down":
-                        link.declares = False
-                    seen = b""
-                tail = seen[-longest:]
+                tail = seen_by(link, tail + data)
                 if not link.dead:
                     writer.write(data)
                     await writer.drain()
         except OSError:
             pass
+
+    def _sent(self, link, seen):
+        """Looks for the ends of transactions. Returns what may be the beginning of the next mark."""
+        while COMMIT in seen:
+            before, seen = seen.split(COMMIT, 1)
+            # Transactions follow each other without a wait, so several may have no answer yet.
+            link.commits.append(link.declares or DECLARATION in before)
+            link.declares = False
+            if link.commits[-1]:
+                self._lose("order", link)
+        link.declares = link.declares or DECLARATION in seen
+        return seen[1 - max(len(COMMIT), len(DECLARATION)) :]
+
+    def _answered(self, link, seen):
+        *answers, rest = seen.split(COMMITTED)
+        for _ in answers:
+            if link.commits and link.commits.popleft():
+                self._lose("answer", link)
+        return rest[1 - len(COMMITTED) :]
+
+    def _lose(self, what, link):
+        if self.lose == what:
+            self.lose, link.dead = None, True
+            self.lost.set()

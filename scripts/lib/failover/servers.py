@@ -35,14 +35,17 @@ class Violation(Exception):
 
 
 def until(what, seconds, holds):
-    """Waits until holds() is true, and returns its value. The limit is for an idle machine."""
+    """Waits until holds() is true, and returns its value. The limit is for an idle machine.
+
+    The last try begins when the time is over, so that a slow answer to an earlier one is no verdict."""
     seconds *= PATIENCE
     end = time.monotonic() + seconds
     while True:
+        is_last = time.monotonic() > end
         value = holds()
         if value:
             return value
-        if time.monotonic() > end:
+        if is_last:
             raise Violation(f"not within {seconds} s: {what}")
         time.sleep(0.05)
 
@@ -116,7 +119,7 @@ class Server:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        self.process.wait(20)
+        self.process.wait(20 * PATIENCE)
         self.process = None
 
     def psql(self, database):
@@ -130,7 +133,7 @@ class Server:
     def query(self, sql, database="bourse", quiet=False):
         command = [*self.psql(database), "-v", "ON_ERROR_STOP=1", "-f", "-"]
         try:
-            done = subprocess.run(command, input=sql, capture_output=True, text=True, timeout=60)
+            done = subprocess.run(command, input=sql, capture_output=True, text=True, timeout=60 * PATIENCE)
         except subprocess.TimeoutExpired:
             raise Violation(f"{self.name} does not answer: {sql}") from None
         if done.returncode and not quiet:
@@ -204,7 +207,8 @@ class Pair:
 
     def promote(self):
         """Promotes the standby; the old primary is down."""
-        self.standby.query("SELECT pg_promote(true, 30)", "postgres")
+        if self.standby.query(f"SELECT pg_promote(true, {round(30 * PATIENCE)})", "postgres") != "t":
+            raise Violation("the standby was not promoted in time")
         self.primary, self.standby = self.standby, self.primary
 
     def switch_over(self):

@@ -107,7 +107,7 @@ class Replica:
     def kill(self):
         if self.process is not None:
             self.process.kill()
-            self.process.wait(20)
+            self.process.wait(20 * PATIENCE)
             self.process = None
 
     def freeze(self):
@@ -162,9 +162,14 @@ class World:
                      {"name": "laptop", "public_key": KEY})
 
     def ask(self, replica, method, path, token, body=None):
-        """The JSON of an answer, which must be a success."""
+        """The JSON of an answer, which must be a success. A busy machine refuses some; those are sent again."""
+        end = now() + 10 * PATIENCE
         try:
-            status, answer = replica.request(method, path, token, body)
+            while True:
+                status, answer = replica.request(method, path, token, body)
+                if status != 503 or answer.get("error") == "outcome-unknown" or now() > end:
+                    break
+                time.sleep(0.1)
         except OSError as lost:
             raise Violation(f"{method} {path} at {replica.name}: no answer, {lost}") from lost
         if status // 100 != 2:
@@ -241,7 +246,7 @@ class World:
         for number, replica in enumerate(self.replicas):
             for cluster in SHARED:
                 self._run(self._write, replica, cluster, 30, pause)
-            self._run(self._write, replica, PROBED[number], 2, 0.1)
+            self._run(self._write, replica, PROBED[number], 2 * PATIENCE, 0.1)
             self._run(self._read, replica)
         self._run(self._count_backends)
 
@@ -264,9 +269,9 @@ class World:
     def stop_clients(self):
         self.over.set()
         for thread in self.threads:
-            thread.join(40)
+            thread.join(40 * PATIENCE)
             if thread.is_alive():
-                self.fault("a client has had no answer for 40 s")
+                self.fault(f"a client has had no answer for {40 * PATIENCE} s")
         for replica in self.replicas:
             if replica.process.poll() is not None:
                 self.fault(f"{replica.name} ended with {replica.process.returncode}")
@@ -284,7 +289,7 @@ class World:
     def _read(self, replica):
         while not self.over.wait(0.05):
             for cluster in ORG:
-                self.get(replica, cluster, 2)
+                self.get(replica, cluster, 2 * PATIENCE)
 
     def _count_backends(self):
         while not self.over.wait(0.5):
@@ -336,7 +341,7 @@ class World:
 
     def shown_by(self, replica):
         """The same as one replica shows it; None for a cluster that it does not show."""
-        states = {cluster: self.get(replica, cluster, 5) for cluster in ORG}
+        states = {cluster: self.get(replica, cluster, 5 * PATIENCE) for cluster in ORG}
         return {
             cluster: state and (state["version"], self.shown(state), ",".join(sorted(
                 node["public_ip"] for node in state["allocations"] if node.get("public_ip"))))
@@ -395,7 +400,7 @@ class World:
     def accepts(replica, token):
         """Whether the replica takes a token; None when it answers neither yes nor no."""
         try:
-            status = replica.request("GET", "/api/whoami", token, patience=5)[0]
+            status = replica.request("GET", "/api/whoami", token, patience=5 * PATIENCE)[0]
         except OSError:
             return None
         return {200: True, 401: False}.get(status)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -27,14 +25,9 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0
 
 
 def free_port() -> int:
-    """A port below those that the kernel gives to connections: it stays free until a service is up."""
-    while True:
-        with socket.socket() as one:
-            try:
-                one.bind(("127.0.0.1", random.randrange(20000, 32000)))
-                return int(one.getsockname()[1])
-            except OSError:
-                pass
+    """A port that stays free until a service is up, and between two runs of it."""
+    program = os.environ.get("SDK_FREE_PORT") or Path(__file__).parents[3] / "scripts/lib/free-port"
+    return int(subprocess.check_output([program, "127.0.0.1"], text=True))
 
 
 class Service:

@@ -1,10 +1,10 @@
 // The service itself, from its jar, and the proxy that does faults to requests, each a process.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 export const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0Y1s2ek3";
 
@@ -32,16 +32,9 @@ export async function poll<T>(what: string, holds: () => Promise<T> | T, seconds
   }
 }
 
-/** A port below those that the kernel gives to connections: it stays free until a service is up. */
-export function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer();
-    server.on("error", () => done(freePort()));
-    server.listen(20_000 + Math.floor(Math.random() * 12_000), "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
+/** A port that stays free until a service is up, and between two runs of it. */
+export async function freePort(): Promise<number> {
+  return Number((await promisify(execFile)(environment("SDK_FREE_PORT"), ["127.0.0.1"])).stdout);
 }
 
 interface Demo {

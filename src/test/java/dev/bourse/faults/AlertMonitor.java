@@ -17,7 +17,8 @@ final class AlertMonitor {
    * The times of the rules are made short, so one scrape that a busy machine let wait fires an
    * alert; the next ends it. A rule that is wrong goes on.
    */
-  private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(15);
+  private static final long LASTING_NANOS =
+      (long) (TimeUnit.SECONDS.toNanos(15) * FaultWorld.PATIENCE);
 
   private final Prometheus prometheus;
 

@@ -224,12 +224,17 @@ final class FaultWorld {
     }
   }
 
-  /** Polls until something is so. */
+  /**
+   * Polls until something is so.
+   *
+   * @param seconds the limit on an idle machine
+   */
   static void until(String what, int seconds, BooleanSupplier isSo) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    long patient = (long) (seconds * PATIENCE);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patient);
     while (!isSo.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new ViolatedException("not within " + seconds + " s: " + what);
+        throw new ViolatedException("not within " + patient + " s: " + what);
       }
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Requests to the service, and what comes of them. */
 final class Http {
   /** Longer than any of the service's own time-outs and than a process is frozen here. */
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofMillis((long) (30_000 * FaultWorld.PATIENCE));
 
   private static final HttpClient CLIENT =
       HttpClient.newBuilder()

@@ -56,7 +56,10 @@ final class Upgrades implements Scenario {
                 "proxies=127.0.0.1",
                 "checkpoints.deletion-delay=0",
                 "management.port=0",
-                "store.connect-timeout=10s"));
+                // No request may fail, and a flush of a busy disk takes seconds.
+                "store.connect-timeout=10s",
+                "store.acquire-timeout=30s",
+                "store.query-timeout=30s"));
     for (ServiceProcess process : world.processes()) {
       process.listenAt(Ports.free());
       process.jar(run.previous());

@@ -19,12 +19,6 @@ final class PostgresGuard {
   /** Class 28: the log-in was rejected; 3D000: the database does not exist. */
   private static final List<String> REFUSALS = List.of("28000", "28P01", "3D000", "42501");
 
-  /**
-   * The factor by which the first connection may take longer than later ones, because its process
-   * is still loading the client's code and everything else that starts at the same time.
-   */
-  private static final int COLD = 4;
-
   private PostgresGuard() {}
 
   /**
@@ -44,10 +38,11 @@ final class PostgresGuard {
    */
   static Future<PgConnection> open(
       ContextInternal context, PostgresConfig config, PostgresLink.Needs needs) {
+    PostgresConfig patient = config.whileStarting();
     Future<PgConnection> opened =
-        PostgresLink.open(context, config, "schema", needs, PostgresSchemaSession.SETTINGS);
+        PostgresLink.open(context, patient, "schema", needs, PostgresSchemaSession.SETTINGS);
     return opened
-        .timeout(COLD * config.connectMillis(), TimeUnit.MILLISECONDS)
+        .timeout(patient.connectMillis(), TimeUnit.MILLISECONDS)
         .recover(
             failure -> {
               opened.onSuccess(PostgresLink::abandon);

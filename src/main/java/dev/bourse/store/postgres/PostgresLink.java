@@ -209,7 +209,7 @@ final class PostgresLink {
         new Opening(
                 context,
                 clients,
-                config,
+                attemptConfig(),
                 history,
                 name,
                 user.needs(),
@@ -241,9 +241,14 @@ final class PostgresLink {
   }
 
   private long attemptMillis() {
+    long most = attemptConfig().connectMillis();
     return !first.future().succeeded() || failures % FULL_ATTEMPT == FULL_ATTEMPT - 1
-        ? config.connectMillis()
-        : Math.min(config.connectMillis(), ATTEMPT_MILLIS);
+        ? most
+        : Math.min(most, ATTEMPT_MILLIS);
+  }
+
+  private PostgresConfig attemptConfig() {
+    return first.future().isComplete() ? config : config.whileStarting();
   }
 
   /**
@@ -509,6 +514,12 @@ final class PostgresLink {
     if (!clients.add(client)) {
       return Future.failedFuture("the store is closed");
     }
+    ClosableSocket socket = new ClosableSocket(context.owner());
+    client.add(
+        done -> {
+          socket.closeSocket();
+          done.succeed();
+        });
     AtomicReference<PgConnectionFactory> factory = new AtomicReference<>();
     context
         .owner()
@@ -521,7 +532,7 @@ final class PostgresLink {
             () ->
                 factory.set(
                     new PgConnectionFactory(
-                        context.owner(),
+                        socket,
                         new NetClientOptions()
                             .setTcpKeepAlive(true)
                             .setConnectTimeout((int) config.connectMillis()))));

@@ -1,6 +1,7 @@
 package dev.bourse.store.postgres;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.Closeable;
@@ -15,14 +16,18 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The sockets of a link end with it, and its failed attempts leave nothing in memory. */
+/** The time that a link's attempts may take, and that nothing is left of those that failed. */
 class PostgresLinkTest {
   private final Vertx vertx = Vertx.vertx();
 
@@ -37,6 +42,11 @@ class PostgresLinkTest {
 
   private static PostgresLink link(ContextInternal context, int port, Runnable failed) {
     // A minute, so that no time-out ends an attempt.
+    return link(context, port, 60_000, cause -> failed.run());
+  }
+
+  private static PostgresLink link(
+      ContextInternal context, int port, long connectMillis, Consumer<Throwable> failed) {
     PostgresConfig config =
         new PostgresConfig(
             PostgresUrl.parse("postgres://bourse@localhost:" + port + "/bourse"),
@@ -44,7 +54,7 @@ class PostgresLinkTest {
             1,
             16,
             16,
-            60_000,
+            connectMillis,
             60_000,
             60_000);
     return new PostgresLink(
@@ -60,7 +70,7 @@ class PostgresLinkTest {
 
           @Override
           public void down(Throwable cause, boolean isAway) {
-            failed.run();
+            failed.accept(cause);
           }
         });
   }
@@ -87,6 +97,33 @@ class PostgresLinkTest {
       return true;
     } catch (IOException reset) {
       return !(reset instanceof SocketTimeoutException);
+    }
+  }
+
+  @Test
+  void theFirstAttemptMayTakeFourTimesAsLongAndSocketsOfFailedOnesAreClosed() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 16, InetAddress.getByName("localhost"))) {
+      BlockingQueue<Throwable> causes = new LinkedBlockingQueue<>();
+      PostgresLink link =
+          link(
+              ((VertxInternal) vertx).createEventLoopContext(),
+              silent.getLocalPort(),
+              200,
+              causes::add);
+      link.connect();
+      for (int millis : List.of(800, 200)) {
+        Throwable cause = causes.poll(60, TimeUnit.SECONDS);
+        assertNotNull(cause);
+        assertEquals("Timeout " + millis + " (ms) fired", cause.getMessage());
+      }
+      // The first asked for TLS, and the second began to log in without it.
+      for (int i = 0; i < 2; i++) {
+        try (Socket attempt = silent.accept()) {
+          attempt.setSoTimeout(60_000);
+          assertTrue(isAtEnd(attempt));
+        }
+      }
+      await(link.close());
     }
   }
 

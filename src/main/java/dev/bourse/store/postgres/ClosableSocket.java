@@ -1,0 +1,63 @@
+package dev.bourse.store.postgres;
+
+import io.netty.channel.Channel;
+import io.vertx.core.Future;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.internal.VertxWrapper;
+import io.vertx.core.internal.net.NetSocketInternal;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetClientOptions;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Vert.x instance of one attempt to connect. It keeps the attempt's socket, which the client
+ * hands out only after the log-in, and closes it at any time. The client's own close ends the
+ * output and waits for the server to hang up, which a server that does not answer never does. Used
+ * on the event loop of the attempt.
+ */
+final class ClosableSocket extends VertxWrapper {
+  private @Nullable Channel channel;
+  private boolean isClosed;
+
+  ClosableSocket(VertxInternal vertx) {
+    super(vertx);
+  }
+
+  @Override
+  public NetClient createNetClient(NetClientOptions options) {
+    NetClient client = super.createNetClient(options);
+    return (NetClient)
+        Proxy.newProxyInstance(
+            NetClient.class.getClassLoader(),
+            new Class<?>[] {NetClient.class},
+            (proxy, method, arguments) -> {
+              Object result;
+              try {
+                result = method.invoke(client, arguments);
+              } catch (InvocationTargetException thrown) {
+                throw thrown.getCause();
+              }
+              return method.getName().equals("connect")
+                  ? ((Future<?>) result).onSuccess(socket -> opened((NetSocketInternal) socket))
+                  : result;
+            });
+  }
+
+  private void opened(NetSocketInternal socket) {
+    channel = socket.channelHandlerContext().channel();
+    if (isClosed) {
+      closeSocket();
+    }
+  }
+
+  /** Closes the socket now, or once it is open. */
+  void closeSocket() {
+    isClosed = true;
+    if (channel != null) {
+      // From the first handler, so that the client's encoder does not see it.
+      channel.pipeline().firstContext().close();
+    }
+  }
+}
