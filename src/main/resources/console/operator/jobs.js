@@ -9,11 +9,21 @@ import '../components/table.js';
 const RUNS_IN = { 'each-process': 'each process', 'one-process': 'one process', 'lease-holder': 'lease holder' };
 const SKIPPED = { 'no-confirmed-time': 'no confirmed time', 'other-process': 'other process' };
 
+/** How often the list is read again while it is seen. */
+const AGAIN_MILLIS = 10_000;
+
 /** The background jobs of the process that answers. */
 class Jobs extends Page {
   /** @override */
   get heading() {
     return 'Jobs';
+  }
+
+  /** @override */
+  connectedCallback() {
+    super.connectedCallback();
+    // A run that ends makes its button usable again.
+    this.every(AGAIN_MILLIS, () => this.refresh());
   }
 
   /** @override */
@@ -38,8 +48,15 @@ class Jobs extends Page {
       { title: 'Last run', value: (job) => job.last_run_at, cell: (job) => (job.last_run_at ? html`${at(job.last_run_at)} <span class="faint">${took(job.last_duration_ms)}</span>` : 'none yet') },
       { title: 'Next run', value: (job) => job.next_run_at, cell: (job) => (job.next_run_at ? at(job.next_run_at) : 'running') },
       { title: 'Failures', numeric: true, value: (job) => job.failures, cell: (job) => `${job.failures} of ${job.runs}` },
-      { title: 'Actions', isAction: true, cell: (job) => html`<button type="button" class="quiet tiny" aria-label=${`Run now: ${job.name}`} @click=${() => this.run(job)}>Run now</button>` },
+      { title: 'Actions', isAction: true, cell: (job) => this.action(job) },
     ];
+  }
+
+  /** The button, and why it is disabled. @param {any} job */
+  action(job) {
+    return html`<button type="button" class="quiet tiny" aria-label=${`Run now: ${job.name}`} ?disabled=${!job.can_run}
+      @click=${() => this.run(job)}>Run now</button>
+      ${job.can_run ? nothing : html`<div class="faint small reason">${job.cannot_run_because}</div>`}`;
   }
 
   /** @param {any} job */

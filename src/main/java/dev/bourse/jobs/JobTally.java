@@ -93,6 +93,7 @@ final class JobTally {
         succeeded + failed,
         failed,
         skipped,
-        holder);
+        holder,
+        null);
   }
 }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures how many of them failed
  * @param skipped why the last turn was skipped; null if it was not
  * @param holder the process that runs it instead; null if this one does or it is unknown
+ * @param refusal why an operator's run would be refused now; null if it would start
  */
 public record JobView(
     BackgroundJob job,
@@ -24,7 +25,23 @@ public record JobView(
     long runs,
     long failures,
     @Nullable Skip skipped,
-    @Nullable String holder) {
+    @Nullable String holder,
+    @Nullable String refusal) {
+
+  /** Returns the same view with why a run would be refused. */
+  JobView withRefusal(@Nullable String reason) {
+    return new JobView(
+        job,
+        runningSinceMillis,
+        nextRunMillis,
+        lastRun,
+        lastSuccessMillis,
+        runs,
+        failures,
+        skipped,
+        holder,
+        reason);
+  }
 
   /**
    * A run that ended.

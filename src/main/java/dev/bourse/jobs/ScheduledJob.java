@@ -45,6 +45,9 @@ public final class ScheduledJob {
   /** Enough for a message of a database or of an object store. */
   private static final int MAX_ERROR = 300;
 
+  private static final String STOPPING =
+      "this process is stopping; send the request to another process";
+
   private final Vertx vertx;
   private final Context context;
   private final BackgroundJobs jobs;
@@ -130,9 +133,9 @@ public final class ScheduledJob {
     ContextInternal asking = RequestContext.contextFor(context);
     context.runOnContext(
         v -> {
-          Optional<ApiException> refusal = refusal();
-          if (refusal.isPresent()) {
-            started.fail(refusal.get());
+          String refusal = refusal();
+          if (refusal != null) {
+            started.fail(refused(refusal));
             return;
           }
           vertx.cancelTimer(timer);
@@ -156,43 +159,38 @@ public final class ScheduledJob {
     } else {
       // A request that failed does not postpone the next run.
       scheduleIn(TimeUnit.NANOSECONDS.toMillis(tally.dueNanos() - jobs.nanos()));
-      started.fail(done.failed() ? done.cause() : stopped());
+      started.fail(done.failed() ? done.cause() : refused(STOPPING));
     }
   }
 
-  private ApiException stopped() {
-    return refused("this process is stopping; send the request to another process");
-  }
-
-  private Optional<ApiException> refusal() {
+  /** Why a run cannot start now; null if it can. Called on the context alone. */
+  private @Nullable String refusal() {
     if (stopping != null) {
-      return Optional.of(stopped());
+      return STOPPING;
     }
-    if (isRunning) {
-      Long since = view().runningSinceMillis();
-      return Optional.of(
-          refused(
-              since == null
-                  ? "job %s is about to run".formatted(job.name())
-                  : "job %s has been running since %s; wait until it ends"
-                      .formatted(job.name(), Times.rfc3339(since))));
+    JobView now = view();
+    if (isRunning && now.runningSinceMillis() == null) {
+      return "job %s is about to run".formatted(job.name());
+    }
+    return now.refusal();
+  }
+
+  /** Why a job that stands like this cannot be run now; null if it can. Safe on any thread. */
+  private @Nullable String refusal(JobView now) {
+    if (now.runningSinceMillis() != null) {
+      return "job %s has been running since %s; wait until it ends"
+          .formatted(job.name(), Times.rfc3339(now.runningSinceMillis()));
     }
     if (job.needsConfirmedTime() && jobs.confirmedMillis().isEmpty()) {
-      return Optional.of(
-          refused(
-              "job %s needs confirmed time and no clock is confirmed; see GET /api/operator/clock"
-                  .formatted(job.name())));
+      return "job %s needs confirmed time and no clock is confirmed; see GET /api/operator/clock"
+          .formatted(job.name());
     }
-    JobView last = view();
     if (job.place() == BackgroundJob.Place.LEASE_HOLDER
-        && last.skipped() == JobView.Skip.OTHER_PROCESS) {
-      return Optional.of(
-          refused(
-              "the lease of job %s is held by %s; send the request to that process"
-                  .formatted(
-                      job.name(), last.holder() == null ? "another process" : last.holder())));
+        && now.skipped() == JobView.Skip.OTHER_PROCESS) {
+      return "the lease of job %s is held by %s; send the request to that process"
+          .formatted(job.name(), now.holder() == null ? "another process" : now.holder());
     }
-    return Optional.empty();
+    return null;
   }
 
   private static ApiException refused(String detail) {
@@ -332,6 +330,7 @@ public final class ScheduledJob {
 
   /** Returns the job as it stands. Safe on any thread. */
   JobView view() {
-    return tally.view(job, jobs.nowMillis(), jobs.nanos());
+    JobView now = tally.view(job, jobs.nowMillis(), jobs.nanos());
+    return now.withRefusal(refusal(now));
   }
 }

@@ -50,6 +50,8 @@ public final class JobRoutes {
         .put("runs", view.runs())
         .put("failures", view.failures())
         .put("skipped", view.skipped() == null ? null : view.skipped().label())
-        .put("holder", view.holder());
+        .put("holder", view.holder())
+        .put("can_run", view.refusal() == null)
+        .put("cannot_run_because", view.refusal());
   }
 }

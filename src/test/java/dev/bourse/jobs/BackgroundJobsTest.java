@@ -252,7 +252,9 @@ class BackgroundJobsTest {
     ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("/api/operator/clock"), refusal.detail());
+    assertEquals(refusal.detail(), job.view().refusal(), "shown before anyone asks");
     clock.confirm(true);
+    assertNull(job.view().refusal());
     pass(60_000);
     assertEquals(1, times.size(), "within a minute, whatever its period");
     assertNull(job.view().skipped());
@@ -268,9 +270,11 @@ class BackgroundJobsTest {
     ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("process_b"), refusal.detail());
+    assertEquals(refusal.detail(), job.view().refusal());
     pass(1_000);
     end(next(), false);
     assertNull(job.view().holder());
+    assertNull(job.view().refusal());
   }
 
   @Test
@@ -294,6 +298,7 @@ class BackgroundJobsTest {
     ApiException refusal = refused(job.runNow(recorded()));
     assertEquals(ErrorCode.CONFLICT, refusal.code());
     assertTrue(refusal.detail().contains("since 2023-11-14T22:13:20.000Z"), refusal.detail());
+    assertEquals(refusal.detail(), job.view().refusal());
     end(next(), true);
     assertEquals(ErrorCode.CONFLICT, refused(job.runNow(recorded())).code(), "between two steps");
   }

@@ -126,6 +126,8 @@ class JobApiTest {
       assertEquals("other-process", job("deliver-webhooks").getString("skipped"));
       String detail = run("deliver-webhooks").refused(ErrorCode.CONFLICT).getString("detail");
       assertTrue(detail.contains("is held by process_other"), detail);
+      assertEquals(detail, job("deliver-webhooks").getString("cannot_run_because"));
+      assertEquals(false, job("deliver-webhooks").getBoolean("can_run"));
     } else {
       until("it is skipped", () -> job("delete-revocations").getString("skipped") != null);
       JsonObject skipped = job("delete-revocations");
@@ -133,6 +135,8 @@ class JobApiTest {
       assertNull(skipped.getString("last_run_at"));
       String detail = run("delete-revocations").refused(ErrorCode.CONFLICT).getString("detail");
       assertTrue(detail.contains("needs confirmed time"), detail);
+      assertEquals(detail, skipped.getString("cannot_run_because"));
+      assertEquals(false, skipped.getBoolean("can_run"));
     }
   }
 }
