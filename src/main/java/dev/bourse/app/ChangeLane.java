@@ -5,6 +5,7 @@ import dev.bourse.store.Mirror;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -88,6 +89,10 @@ final class ChangeLane {
   private Mirror.@Nullable Comparison comparison;
   private long comparisonSince = Long.MAX_VALUE;
   private Mirror.@Nullable Comparison inspection;
+
+  /** The end of the inspection, or of the comparison that replaced it. */
+  private Promise<Void> inspected = Promise.promise();
+
   private long inspectedNanos = Long.MIN_VALUE;
   private boolean isInspected;
   private boolean isBusy;
@@ -207,16 +212,25 @@ final class ChangeLane {
   }
 
   /**
-   * Schedules an inspection: a comparison in which only keys reported by the feed should differ.
+   * Starts an inspection: a comparison in which only keys reported by the feed should differ.
+   * Succeeds when every row was compared, and fails if a slice could not be read; the inspection
+   * goes on all the same.
    */
-  void inspect() {
-    if (mirror != null && inspection == null) {
+  Future<Void> inspect() {
+    if (mirror == null) {
+      return Future.succeededFuture();
+    }
+    if (inspected.future().isComplete()) {
+      inspected = Promise.promise();
+    }
+    if (inspection == null) {
       forgetInspected();
       known.addAll(waiting.keySet());
       known.addAll(reading.keySet());
       inspection = mirror.compare();
       run();
     }
+    return inspected.future();
   }
 
   private void forgetInspected() {
@@ -334,6 +348,7 @@ final class ChangeLane {
 
   private void compared(Mirror.Comparison comparing, AsyncResult<Optional<List<String>>> outcome) {
     if (outcome.failed()) {
+      inspected.tryFail(outcome.cause());
       failed(outcome.cause());
       return;
     }
@@ -350,6 +365,9 @@ final class ChangeLane {
       if (isOver) {
         comparison = null;
         comparisonSince = Long.MAX_VALUE;
+        if (inspection == null) {
+          inspected.tryComplete();
+        }
       }
     } else {
       suspects.addAll(differing);
@@ -357,6 +375,7 @@ final class ChangeLane {
         inspection = null;
         isInspected = true;
         inspectedNanos = nanoTime.getAsLong();
+        inspected.tryComplete();
       }
     }
   }

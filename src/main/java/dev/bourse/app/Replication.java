@@ -138,9 +138,18 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
     context.runOnContext(v -> mirrors.forEach((topic, mirror) -> lane(topic).start(mirror)));
   }
 
-  /** Compares everything; differences that the feed did not report are logged and counted. */
-  void inspect() {
-    context.runOnContext(v -> lanes.values().forEach(ChangeLane::inspect));
+  /**
+   * Compares everything; differences that the feed did not report are logged and counted. Succeeds
+   * when every row was compared, and fails if a row could not be read.
+   */
+  Future<Void> inspect() {
+    Promise<Void> compared = Promise.promise();
+    context.runOnContext(
+        v ->
+            Future.join(lanes.values().stream().map(ChangeLane::inspect).toList())
+                .<Void>mapEmpty()
+                .onComplete(compared));
+    return compared.future();
   }
 
   /**

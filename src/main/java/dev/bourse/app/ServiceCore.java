@@ -253,15 +253,12 @@ final class ServiceCore {
   void follow(Replication replication) {
     replication.follow(mirrors());
     if (database.isShared()) {
-      context.keepUp(
+      context.keepProbing(
           inEachProcess(
                   "compare-with-store",
-                  "starting to compare the in-memory state with the store",
+                  "comparing the in-memory state with the store",
                   context.config().storeWatch().compareMillis(),
-                  () -> {
-                    replication.inspect();
-                    return Future.succeededFuture(false);
-                  })
+                  () -> replication.inspect().map(false))
               .afterFirstPeriod());
     }
   }

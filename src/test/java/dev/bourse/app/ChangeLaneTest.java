@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Change;
@@ -69,6 +70,7 @@ class ChangeLaneTest {
     final Set<String> notYet = ConcurrentHashMap.newKeySet();
     final AtomicInteger failures = new AtomicInteger();
     volatile Promise<Void> gate = open();
+    volatile Promise<Void> comparisonGate = open();
     final AtomicInteger comparisons = new AtomicInteger();
     final AtomicInteger compared = new AtomicInteger();
 
@@ -128,9 +130,14 @@ class ChangeLaneTest {
           compared.incrementAndGet();
           return Future.succeededFuture(Optional.empty());
         }
-        String key = all.remove(0);
-        return Future.succeededFuture(
-            Optional.of(Objects.equals(stored.get(key), held.get(key)) ? List.of() : List.of(key)));
+        return comparisonGate
+            .future()
+            .map(
+                v -> {
+                  String key = all.remove(0);
+                  return Optional.of(
+                      Objects.equals(stored.get(key), held.get(key)) ? List.of() : List.of(key));
+                });
       };
     }
   }
@@ -312,6 +319,61 @@ class ChangeLaneTest {
         });
     assertEquals(Set.of("a"), missed);
     assertEquals(rows.stored, rows.held);
+  }
+
+  /** Starts an inspection; returns its end. */
+  private Future<Void> startInspection() {
+    Promise<Void> ended = Promise.promise();
+    context.runOnContext(v -> lane.inspect().onComplete(ended));
+    return ended.future();
+  }
+
+  private Promise<Void> closeComparisons() {
+    Promise<Void> closed = Promise.promise();
+    rows.comparisonGate = closed;
+    return closed;
+  }
+
+  @Test
+  void anInspectionEndsWhenEveryRowWasCompared() throws Exception {
+    rows.stored.put("a", 1);
+    Promise<Void> gate = closeComparisons();
+    start();
+    Future<Void> first = startInspection();
+    poll("it is comparing", () -> rows.comparisons.get() == 1);
+    assertFalse(first.isComplete());
+    Future<Void> second = startInspection();
+    gate.complete();
+    poll("both have ended", () -> first.succeeded() && second.succeeded());
+    assertEquals(1, rows.compared.get(), "the second request joined the first");
+  }
+
+  @Test
+  void anInspectionThatCannotReadARowFailsAndGoesOn() throws Exception {
+    rows.stored.put("a", 1);
+    Promise<Void> gate = closeComparisons();
+    start();
+    Future<Void> failed = startInspection();
+    rows.comparisonGate = Rows.open();
+    gate.fail("the store is away");
+    poll("it has failed", failed::failed);
+    poll("all is compared", () -> rows.compared.get() == 1);
+    Future<Void> next = startInspection();
+    poll("the next one succeeds", next::succeeded);
+  }
+
+  @Test
+  void anInspectionThatAComparisonReplacesEndsWithIt() throws Exception {
+    rows.stored.put("a", 1);
+    Promise<Void> gate = closeComparisons();
+    start();
+    Future<Void> replaced = startInspection();
+    context.runOnContext(v -> lane.compare(1));
+    poll("the comparison is there", () -> rows.comparisons.get() == 2);
+    assertFalse(replaced.isComplete());
+    gate.complete();
+    poll("it has ended", replaced::succeeded);
+    poll("it is held", () -> rows.held.equals(rows.stored));
   }
 
   /** Inspects, and waits until everything was compared. */
