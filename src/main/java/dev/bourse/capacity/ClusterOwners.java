@@ -1,6 +1,8 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.signals.Signals;
@@ -40,6 +42,9 @@ public final class ClusterOwners implements Mirror {
 
   /** Clusters between two lines of progress in the log, which are some seconds apart. */
   private static final int CLUSTERS_PER_LOG_LINE = 40 * PIECE;
+
+  /** The time in which a process learns of another's new pool. */
+  private static final long POOL_MILLIS = 1_000;
 
   private final Vertx vertx;
   private final Clusters clusters;
@@ -264,17 +269,35 @@ public final class ClusterOwners implements Mirror {
   /**
    * Loads a cluster that a request names, if it is settled or another process has just created it.
    * Completes on the caller's context, at once if the cluster is in memory.
+   *
+   * <p>Fails with {@code overloaded} while this process does not know the cluster's pool.
    */
   public Future<Void> meetNamed(String cluster) {
     if (clusters.revision(cluster) >= 0) {
       return Future.succeededFuture();
     }
     Promise<Void> here = ((ContextInternal) vertx.getOrCreateContext()).promise();
-    refresh(cluster).onComplete(here);
+    refresh(cluster).recover(ClusterOwners::retryLater).onComplete(here);
     return here.future();
   }
 
-  /** Lists one page of clusters by name, settled ones included. */
+  /** Asks a caller to repeat a request that needs a pool which this process has not read yet. */
+  private static <T> Future<T> retryLater(Throwable failure) {
+    return Future.failedFuture(
+        failure instanceof Clusters.UnknownPoolException
+            ? ApiException.retryLater(
+                ErrorCode.OVERLOADED,
+                "a pool was created a moment ago and is not known here yet; try again",
+                POOL_MILLIS)
+            : failure);
+  }
+
+  /**
+   * Lists one page of clusters by name, settled ones included.
+   *
+   * <p>Fails with {@code overloaded} while this process does not know the pool of one of them, so
+   * that no page lacks a cluster.
+   */
   Future<Page<ClusterView>> list(CapacityStore.Filter filter, String after, int limit) {
     return store
         .listNames(filter, after, limit + 1)
@@ -295,7 +318,8 @@ public final class ClusterOwners implements Mirror {
                         read.forEach(one -> views.put(one.name(), clusters.view(one)));
                         return Page.of(List.copyOf(views.values()), limit);
                       });
-            });
+            })
+        .recover(ClusterOwners::retryLater);
   }
 
   /** Reads the organization's clusters that are not in memory and not settled. */

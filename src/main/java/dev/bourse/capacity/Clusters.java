@@ -139,6 +139,18 @@ public final class Clusters {
     return Optional.ofNullable(pools.get(pool)).map(OpenPool::pool);
   }
 
+  /**
+   * A cluster's pool is not in memory. Another process created it, and the change feed reports it
+   * within a second.
+   */
+  static final class UnknownPoolException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    UnknownPoolException(Cluster cluster) {
+      super("cluster %s has an unknown pool: %s".formatted(cluster.name(), cluster.pool()));
+    }
+  }
+
   /** Returns the view of a state that is not published, with the terms in force. */
   ClusterView view(Cluster cluster) {
     return new ClusterView(cluster, inForce(cluster));
@@ -152,8 +164,7 @@ public final class Clusters {
   private PoolInForce inForce(Cluster cluster) {
     PoolInForce pool = pools.get(cluster.pool());
     if (pool == null) {
-      throw new IllegalStateException(
-          "cluster %s has an unknown pool: %s".formatted(cluster.name(), cluster.pool()));
+      throw new UnknownPoolException(cluster);
     }
     return pool;
   }

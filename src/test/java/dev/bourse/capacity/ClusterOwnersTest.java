@@ -12,7 +12,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Pool;
 import dev.bourse.pools.Switches;
+import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
@@ -23,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -135,6 +138,46 @@ class ClusterOwnersTest extends StoreFixture {
                     10))
             .items();
     assertEquals(List.of(retired), listed.stream().map(ClusterView::cluster).toList());
+  }
+
+  @Test
+  void aClusterOfAPoolThatIsNotKnownYetAsksToTryAgainAndIsListedThen() throws Exception {
+    Pool created =
+        new Pool(
+            "h200",
+            Sample.POOL.site(),
+            Sample.POOL.provider(),
+            Sample.POOL.hardware(),
+            Sample.POOL.bounds(),
+            Sample.POOL.rules(),
+            null,
+            Sample.POOL.environment());
+    await(
+        database.commit(
+            Stream.concat(
+                    Stream.of(PoolStore.insert(created, T0)),
+                    CapacityStore.insert(
+                        Cluster.created(
+                            "c2", "acme", "h200", Cluster.Kind.VM, Cluster.Posture.MARKET),
+                        T0)
+                        .stream())
+                .toList()));
+    CapacityStore.Filter ofAcme =
+        new CapacityStore.Filter(Optional.of("acme"), Optional.empty(), Optional.empty());
+
+    ApiException list = fails(ApiException.class, owners.list(ofAcme, "", 10));
+    assertEquals(ErrorCode.OVERLOADED, list.code());
+    assertEquals(1L, list.extras().get("retry_after_s"));
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiException.class, owners.meetNamed("c2")).code());
+
+    clusters.put(created);
+    assertEquals(
+        List.of("c1", "c2"),
+        await(owners.list(ofAcme, "", 10)).items().stream()
+            .map(view -> view.cluster().name())
+            .toList());
+    await(owners.meetNamed("c2"));
+    assertTrue(clusters.find("c2").isPresent());
   }
 
   @Test
