@@ -22,6 +22,7 @@ import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -29,6 +30,9 @@ import java.util.random.RandomGenerator;
 final class OrgAdministration {
   /** How soon a failed read after a change is retried. */
   private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
+
+  /** How soon an organization gets its group id that a process of an earlier release created. */
+  private static final long GROUP_IDS_INTERVAL_MILLIS = 600_000;
 
   /** Sessions last for hours; expired ones are refused before their deletion. */
   private static final long SWEEP_INTERVAL_MILLIS = 3_600_000;
@@ -50,15 +54,21 @@ final class OrgAdministration {
     RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
     Operators operators = access.operators();
-    new OrgAdminRoutes(
-            orgs,
-            billing,
-            context.config().capacity().maxClusters(),
-            context
-                .config()
-                .ssh()
-                .filter(SshConfig::hasOwnIds)
-                .map(ssh -> new LoginIdStore(database, ssh.idRange())))
+    Optional<LoginIdStore> loginIds =
+        context
+            .config()
+            .ssh()
+            .filter(SshConfig::hasOwnIds)
+            .map(ssh -> new LoginIdStore(database, ssh.idRange()));
+    loginIds.ifPresent(
+        store ->
+            context.keepUp(
+                BackgroundJob.inOneProcess(
+                    "assign-group-ids",
+                    "assigning group ids to organizations that have none",
+                    GROUP_IDS_INTERVAL_MILLIS,
+                    store::assignMissingGids)));
+    new OrgAdminRoutes(orgs, billing, context.config().capacity().maxClusters(), loginIds)
         .bind(operations);
     new MemberAdminRoutes(roster).bind(operations);
     new RuleAdminRoutes(rules).bind(operations);

@@ -24,24 +24,62 @@ public final class LoginIdStore {
   /** Processes that assign at the same time take the same id, and all but one try again. */
   private static final int TRIES = 20;
 
+  /** Organizations that one step checks. */
+  private static final int PAGE = 256;
+
   private final Database database;
   private final IdRange range;
+
+  /** The last organization that {@link #assignMissingGids} has checked in its round. */
+  private volatile String checkedUpTo = "";
 
   public LoginIdStore(Database database, IdRange range) {
     this.database = database;
     this.range = range;
   }
 
-  /**
-   * Returns the group id of an existing organization; empty if it has none and none can be assigned
-   * now, so that a request for the organization still succeeds.
-   */
+  /** Returns the group id of an organization; empty if it has none yet. Assigns none. */
   public Future<Optional<Long>> findGid(String orgId) {
     String owner = org(orgId);
-    return assign(List.of(owner), TRIES)
-        .map(ids -> Optional.of(id(ids, owner)))
+    return find(List.of(owner)).map(ids -> Optional.ofNullable(ids.get(owner)));
+  }
+
+  /**
+   * Assigns a group id to a new organization. A failure is logged and does not fail the caller,
+   * because {@link #assignMissingGids} and the first grant assign it too.
+   */
+  public Future<Void> assignGid(String orgId) {
+    return assign(List.of(org(orgId)), TRIES)
         .onFailure(why -> LOG.warn("could not assign a group id to organization {}", orgId, why))
-        .otherwise(Optional.empty());
+        .<Void>mapEmpty()
+        .otherwiseEmpty();
+  }
+
+  /**
+   * Assigns group ids to a page of the organizations that are not retired. They lack one if an
+   * earlier release created them, or if the service gave logins no ids of their own then. Returns
+   * whether there are more pages.
+   */
+  public Future<Boolean> assignMissingGids() {
+    return database
+        .read(
+            "SELECT org_id FROM org WHERE org_id > ? AND retired_at IS NULL ORDER BY org_id LIMIT ?",
+            List.of(checkedUpTo, PAGE),
+            row -> row.text("org_id"))
+        .compose(
+            page -> {
+              if (page.isEmpty()) {
+                checkedUpTo = "";
+                return Future.succeededFuture(false);
+              }
+              return assign(page.stream().map(LoginIdStore::org).toList(), TRIES)
+                  .map(
+                      assigned -> {
+                        boolean isMore = page.size() == PAGE;
+                        checkedUpTo = isMore ? page.get(PAGE - 1) : "";
+                        return isMore;
+                      });
+            });
   }
 
   /** Returns the ids of an allocation's login. */

@@ -57,11 +57,12 @@ public final class OrgAdminRoutes {
             "createOrg",
             call ->
                 orgs.create(
-                    call.actor(),
-                    call.body().getString("org_id"),
-                    call.body().getString("display"),
-                    call.body().getString("kind"),
-                    Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
+                        call.actor(),
+                        call.body().getString("org_id"),
+                        call.body().getString("display"),
+                        call.body().getString("kind"),
+                        Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS)))
+                    .compose(this::withAssignedGid),
             this::json)
         .ok("readOrg", call -> read(call.text("org")), Function.identity())
         .ok(
@@ -116,6 +117,13 @@ public final class OrgAdminRoutes {
                 loginIds
                     .map(store -> withGid(json, store, orgId))
                     .orElseGet(() -> Future.succeededFuture(json)));
+  }
+
+  private Future<Org> withAssignedGid(Org org) {
+    return loginIds
+        .map(store -> store.assignGid(org.orgId()))
+        .orElseGet(Future::succeededFuture)
+        .map(org);
   }
 
   private static Future<JsonObject> withGid(JsonObject json, LoginIdStore store, String orgId) {

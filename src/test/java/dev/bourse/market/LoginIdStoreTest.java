@@ -3,6 +3,8 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Organization;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.nodes.IdRange;
 import dev.bourse.nodes.LoginIds;
@@ -26,11 +28,50 @@ class LoginIdStoreTest extends StoreFixture {
     LoginIdStore ids = ids(70_000, 70_010);
     assertEquals(new LoginIds(70_001, 70_000), await(ids.of("acme", "a1")));
     assertEquals(new LoginIds(70_002, 70_000), await(ids.of("acme", "a2")));
+    await(ids.assignGid("globex"));
     assertEquals(Optional.of(70_003L), await(ids.findGid("globex")));
     assertEquals(new LoginIds(70_004, 70_003), await(ids.of("globex", "a3")));
     assertEquals(new LoginIds(70_001, 70_000), await(ids.of("acme", "a1")), "called again");
     // An organization and an allocation may have the same name.
     assertEquals(new LoginIds(70_005, 70_003), await(ids.of("globex", "acme")));
+  }
+
+  private void addOrganizations(int count) throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      statements.add(AccessStore.insert(new Organization("org" + i, "Org", "standard"), 1));
+    }
+    await(database.commit(statements));
+  }
+
+  private static Future<Void> assignAll(LoginIdStore ids) {
+    return ids.assignMissingGids()
+        .compose(isMore -> isMore ? assignAll(ids) : Future.succeededFuture());
+  }
+
+  @Test
+  void readingAnOrganizationAssignsNothing() throws Exception {
+    assertEquals(Optional.empty(), await(ids(70_000, 70_010).findGid("acme")));
+    assertEquals(List.of(), integers("SELECT id FROM login_id"));
+  }
+
+  @Test
+  void organizationsWithoutAGroupIdGetOneUnlessTheyAreRetired() throws Exception {
+    addOrganizations(600);
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = 'org7'"))));
+    LoginIdStore ids = ids(70_000, 79_999);
+    await(ids.of("org5", "a1"));
+
+    await(assignAll(ids));
+
+    assertEquals(Optional.of(70_000L), await(ids.findGid("org5")), "as before");
+    assertEquals(Optional.empty(), await(ids.findGid("org7")));
+    // Organization acme is in every store of this class; one is retired, and one id is a login's.
+    assertEquals(List.of(601L), integers("SELECT COUNT(*) FROM login_id"));
+    await(assignAll(ids));
+    assertEquals(List.of(601L), integers("SELECT COUNT(*) FROM login_id"));
   }
 
   @Test
@@ -51,7 +92,11 @@ class LoginIdStoreTest extends StoreFixture {
     IllegalStateException why = fails(IllegalStateException.class, ids.of("acme", "a2"));
     assertTrue(String.valueOf(why.getMessage()).contains("70000-70001"), why::toString);
     assertEquals(Optional.of(70_000L), await(ids.findGid("acme")));
+    await(ids.assignGid("globex"));
     assertEquals(Optional.empty(), await(ids.findGid("globex")));
+    addOrganizations(1);
+    IllegalStateException missing = fails(IllegalStateException.class, assignAll(ids));
+    assertTrue(String.valueOf(missing.getMessage()).contains("70000-70001"), missing::toString);
     assertEquals(
         List.of(70_000L, 70_001L, 80_000L), integers("SELECT id FROM login_id ORDER BY id"));
   }
