@@ -173,7 +173,8 @@ final class ServiceCore {
     this.database = database;
     this.memory = memory;
     this.owners = owners;
-    market = market(providers);
+    holds = BillingSetup.holds(context, database, memory.clusters, owners);
+    market = market(providers, holds);
     context.shutdown().push(market::stop);
     market.registerMetrics();
     owners.registerMetrics(context.signals());
@@ -188,7 +189,6 @@ final class ServiceCore {
             market::preview,
             context.clock(),
             context.nanoTime());
-    holds = BillingSetup.holds(context, database, memory.clusters, owners);
     billing = BillingSetup.start(context, database, memory.clusters, holds);
     orgs =
         new OrgAdminService(
@@ -290,7 +290,7 @@ final class ServiceCore {
     return mirrors;
   }
 
-  private MarketService market(Map<String, NodeProvider> providers) {
+  private MarketService market(Map<String, NodeProvider> providers, HoldService billingHolds) {
     MarketConfig config = context.config().market();
     return new MarketService(
         context.vertx(),
@@ -302,6 +302,7 @@ final class ServiceCore {
             memory.keys,
             new LimitedSpending(
                 database, memory.clusters, config.protectionMillis(), context.clock()),
+            billingHolds,
             config,
             context.clock(),
             context.time(),

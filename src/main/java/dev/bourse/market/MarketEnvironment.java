@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Holds;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.nodes.MachineTerms;
 import dev.bourse.pools.Pool;
@@ -17,6 +18,7 @@ import java.util.random.RandomGenerator;
  * The services and settings that the markets of all pools share.
  *
  * @param spending the amounts that organizations may still commit to
+ * @param holds the billing holds of organizations, which apply to bids of no cluster
  * @param nanoTime the monotonic clock
  * @param process the name of this process in leases
  */
@@ -26,6 +28,7 @@ public record MarketEnvironment(
     ClusterOwners owners,
     SshKeyService keys,
     Spending spending,
+    Holds holds,
     MarketConfig config,
     Clock clock,
     ConfirmedTime time,

@@ -77,7 +77,7 @@ public final class MarketService implements Mirror {
     this.history = new HistoryStore(env.database());
     this.providers = Map.copyOf(providers);
     this.env = env;
-    this.quotes = new QuoteService(clusters, this::preview, env::now);
+    this.quotes = new QuoteService(clusters, env.holds(), this::preview, env::now);
     this.processId = env.process();
   }
 

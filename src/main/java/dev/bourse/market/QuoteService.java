@@ -2,9 +2,11 @@ package dev.bourse.market;
 
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
@@ -14,6 +16,7 @@ import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -27,15 +30,18 @@ public final class QuoteService {
   private static final int MAX_GPUS = 1_000_000;
 
   private final Clusters clusters;
+  private final Holds holds;
   private final TickPreview.Source market;
   private final LongSupplier now;
 
   /**
+   * @param holds the billing holds of organizations
    * @param market previews the next tick
    * @param now the wall clock, in epoch milliseconds
    */
-  public QuoteService(Clusters clusters, TickPreview.Source market, LongSupplier now) {
+  public QuoteService(Clusters clusters, Holds holds, TickPreview.Source market, LongSupplier now) {
     this.clusters = clusters;
+    this.holds = holds;
     this.market = market;
     this.now = now;
   }
@@ -67,47 +73,67 @@ public final class QuoteService {
     long rivalCents =
         last.map(quote -> quote.rivalry().rivalCents(caller.org().orgId())).orElse(0L);
     int nodes = (int) gpus / pool.gpusPerNode();
-    return market
-        .preview(bidding(caller, pool, nodes, ceilingCents))
+    return hold(caller.org().orgId())
+        .map(hold -> new Bidder(caller, pool, ceilingCents, hold))
         .compose(
-            asked ->
-                left(caller, pool, Math.max(nodes, most), ceilingCents, asked)
-                    .map(
-                        left ->
-                            new BidQuote(pool, (int) gpus, ceilingCents, asked, left, rivalCents)));
+            bidder ->
+                market
+                    .preview(bidding(bidder, nodes))
+                    .compose(
+                        asked ->
+                            left(bidder, Math.max(nodes, most), asked)
+                                .map(
+                                    left ->
+                                        new BidQuote(
+                                            pool,
+                                            (int) gpus,
+                                            ceilingCents,
+                                            asked,
+                                            left,
+                                            rivalCents))));
   }
+
+  /** A bid of any size. */
+  private record Bidder(Principal caller, Pool pool, long ceilingCents, Optional<Hold> hold) {}
 
   /**
    * Returns the number of further nodes that the ceiling would win; 0 if the bid does not win all
    * its nodes.
    */
-  private Future<Integer> left(
-      Principal caller, Pool pool, int most, long ceilingCents, TickPreview asked) {
+  private Future<Integer> left(Bidder bidder, int most, TickPreview asked) {
     return asked.nodesUnfilled() > 0
         ? Future.succeededFuture(0)
         : market
-            .preview(bidding(caller, pool, most, ceilingCents))
+            .preview(bidding(bidder, most))
             .map(all -> Math.max(0, all.nodesWon() - asked.nodesWon()));
   }
 
   /**
    * Creates a hypothetical cluster. Its empty name replaces no real cluster and ranks last in ties.
    */
-  private Cluster bidding(Principal caller, Pool pool, int nodes, long ceilingCents) {
-    long nowMillis = now.getAsLong();
+  private Cluster bidding(Bidder bidder, int nodes) {
     return Cluster.bidding(
-        caller.org().orgId(),
-        pool.name(),
-        Declaration.of(nodes * pool.gpusPerNode(), ceilingCents, nowMillis, caller.actor()),
-        hold(caller));
+        bidder.caller.org().orgId(),
+        bidder.pool.name(),
+        Declaration.of(
+            nodes * bidder.pool.gpusPerNode(),
+            bidder.ceilingCents,
+            now.getAsLong(),
+            bidder.caller.actor()),
+        bidder.hold);
   }
 
-  /** Returns the hold of the caller's organization; it applies to all of its clusters. */
-  private Optional<Hold> hold(Principal caller) {
-    return clusters.ofOrg(caller.org().orgId()).stream()
-        .map(view -> view.cluster().hold())
-        .filter(Objects::nonNull)
-        .findFirst();
+  /**
+   * Returns the hold of an organization; it applies to all of its clusters. Without a cluster in
+   * memory, such as after the last one was retired, it is read from the store as for a new cluster.
+   */
+  private Future<Optional<Hold>> hold(String orgId) {
+    List<ClusterView> held =
+        clusters.ofOrg(orgId).stream().filter(view -> !view.cluster().isRetired()).toList();
+    return held.isEmpty()
+        ? holds.readHold(orgId).map(reading -> Optional.ofNullable(reading.hold()))
+        : Future.succeededFuture(
+            held.stream().map(view -> view.cluster().hold()).filter(Objects::nonNull).findFirst());
   }
 
   private static long ceilingCents(Pool pool, BigDecimal price) {

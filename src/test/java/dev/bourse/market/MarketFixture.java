@@ -3,10 +3,12 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.pools.Pool;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -61,6 +63,7 @@ abstract class MarketFixture extends ExchangeFixture {
         owners,
         keys,
         Spending.UNLIMITED,
+        orgId -> Future.succeededFuture(new Holds.Reading(null, List.of())),
         new MarketConfig(
             TICK_MILLIS,
             Sample.PROTECTION,

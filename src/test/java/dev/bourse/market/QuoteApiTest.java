@@ -125,6 +125,30 @@ class QuoteApiTest extends MarketApiFixture {
     assertEquals(1, held.getInteger("nodes_unfilled"));
   }
 
+  @Test
+  void aHeldOrganizationWithoutClustersWinsNothing() {
+    TestMarket market = bourse.market();
+    untilCleared(market);
+    String org = market.name() + "-empty";
+    ApiClient operator = bourse.operator();
+    created(operator, "/api/operator/orgs", OrgApiFixture.org(org));
+    JsonObject token =
+        created(
+            operator,
+            "/api/operator/orgs/" + org + "/tokens",
+            new JsonObject().put("name", "t").put("scopes", new JsonArray()));
+    ApiClient caller = bourse.with(token.getString("token"));
+    assertEquals(1, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
+
+    operator
+        .put(
+            "/api/operator/orgs/" + org + "/hold",
+            new JsonObject().put("stage", "notice").put("reason", "stolen card"))
+        .ok();
+
+    assertEquals(0, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
+  }
+
   private static JsonObject created(ApiClient operator, String path, JsonObject order) {
     HttpAnswer answer = operator.post(path, order);
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));

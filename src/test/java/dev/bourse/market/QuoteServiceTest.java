@@ -10,6 +10,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Shown;
 import dev.bourse.capacity.TickPreview;
@@ -48,7 +49,11 @@ class QuoteServiceTest {
         };
     Principal caller =
         new Principal(new Organization(org, org, "standard"), "token:t", "t", Set.of(), null, null);
-    new QuoteService(clusters, market, () -> T0)
+    Holds stored =
+        orgId ->
+            Future.succeededFuture(
+                new Holds.Reading(orgId.startsWith("owing") ? NOTICE : null, List.of()));
+    new QuoteService(clusters, stored, market, () -> T0)
         .readMarketQuote(caller, POOL.name(), POOL.gpusPerNode(), new BigDecimal("2.00"))
         .result();
     assertEquals(1, tried.size());
@@ -66,5 +71,16 @@ class QuoteServiceTest {
     assertEquals(NOTICE, holdOfBid("pods"));
     assertNull(holdOfBid("paying"));
     assertNull(holdOfBid("without-clusters"));
+  }
+
+  @Test
+  void aBidIsUnderTheHoldOfAnOrganizationWhoseClustersAreAllRetiredOrThatHasNone() {
+    clusters.put(POOL);
+    publish("owing-once", Cluster.Kind.VM, null);
+    assertNull(holdOfBid("owing-once"), "as its cluster stands");
+    Shown.publishRetired(clusters, clusters.find("owing-once-1").orElseThrow().cluster());
+
+    assertEquals(NOTICE, holdOfBid("owing-once"));
+    assertEquals(NOTICE, holdOfBid("owing-never-had-any"));
   }
 }
