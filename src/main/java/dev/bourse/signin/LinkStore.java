@@ -32,13 +32,16 @@ final class LinkStore {
    * @param returnTo where the sign-in leads in the browser that requested it
    * @param askedBy identifies that browser ({@link Sessions.Visitor#mark}); null for none, in which
    *     case the sign-in leads to the account page in every browser
+   * @param inviter the member's address that the mail of an invitation names; empty for an
+   *     operator, null for another link or one that an earlier release stored
    */
   record Link(
       String email,
       @Nullable String orgId,
       String name,
       String returnTo,
-      @Nullable String askedBy) {}
+      @Nullable String askedBy,
+      @Nullable String inviter) {}
 
   /**
    * Stores a link.
@@ -52,7 +55,7 @@ final class LinkStore {
         Statement.of(
             """
             INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,
-            asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)\
+            asked_by, inviter, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)\
             """,
             id,
             link.email(),
@@ -60,6 +63,7 @@ final class LinkStore {
             link.name(),
             link.returnTo(),
             link.askedBy(),
+            link.inviter(),
             madeAtMillis,
             expiresAtMillis));
     return database.commit(statements);
@@ -69,7 +73,7 @@ final class LinkStore {
   Future<Optional<Link>> find(String id, long nowMillis) {
     return database.readFirst(
         """
-        SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link
+        SELECT email, org_id, person_name, return_to, asked_by, inviter FROM sign_in_link
         WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
         """,
         List.of(id, nowMillis),
@@ -79,7 +83,8 @@ final class LinkStore {
                 row.textOrNull("org_id"),
                 row.text("person_name"),
                 row.text("return_to"),
-                row.textOrNull("asked_by")));
+                row.textOrNull("asked_by"),
+                row.textOrNull("inviter")));
   }
 
   /**

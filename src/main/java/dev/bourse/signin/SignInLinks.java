@@ -120,7 +120,8 @@ public final class SignInLinks implements Invitations {
                 places.isEmpty()
                     ? Future.<Void>succeededFuture()
                     : mail(
-                        new LinkStore.Link(address, null, "", asking.returnTo(), asking.mark()),
+                        new LinkStore.Link(
+                            address, null, "", asking.returnTo(), asking.mark(), null),
                         expiry(VALIDITY),
                         token -> signIn(address, token)))
         .onFailure(e -> LOG.warn("a sign-in link could not be created: {}", e.toString()))
@@ -149,7 +150,13 @@ public final class SignInLinks implements Invitations {
       return Future.succeededFuture();
     }
     LinkStore.Link link =
-        new LinkStore.Link(invitation.email(), invitation.orgId(), "", ReturnTo.ACCOUNT, null);
+        new LinkStore.Link(
+            invitation.email(),
+            invitation.orgId(),
+            "",
+            ReturnTo.ACCOUNT,
+            null,
+            invitation.inviter());
     return mail(link, invitation.expiresAtMillis(), token -> invitation(invitation, token));
   }
 

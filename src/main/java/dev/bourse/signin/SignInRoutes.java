@@ -237,8 +237,15 @@ public final class SignInRoutes {
                     .orElse(""));
   }
 
-  /** The address of the member who sent an invitation; empty if there is none. */
+  /**
+   * The address that the mail of an invitation names; empty if there is none. Each renewal has a
+   * link of its own, and another member may have asked for it.
+   */
   private Future<String> inviter(LinkStore.Link link) {
+    String mailed = link.inviter();
+    if (mailed != null) {
+      return Future.succeededFuture(mailed);
+    }
     String orgId = link.orgId();
     return orgId == null
         ? Future.succeededFuture("")
@@ -415,7 +422,8 @@ public final class SignInRoutes {
                         null,
                         person.name(),
                         person.returnTo(),
-                        visitor.mark()),
+                        visitor.mark(),
+                        null),
                     Optional.empty(),
                     ""));
   }

@@ -150,6 +150,36 @@ class JoiningApiTest extends SignInApiFixture {
   }
 
   @Test
+  void eachLinkOfAnInvitationNamesWhoeverItsMailNames() {
+    Browser erin = browser();
+    String email = "erin@partner-" + MADE.incrementAndGet() + ".example";
+    inviteAs("alice", email);
+    String first = erin.link(email, 0);
+    inviteAs("bob", email);
+    String renewed = erin.link(email, 1);
+    operator.post(path("acme") + "/invitations", new JsonObject().put("email", email)).ok();
+    String byOperator = erin.link(email, 2);
+
+    assertTrue(Browser.text(erin.mails(email).get(1)).contains("bob@acme.example"));
+    assertTrue(inviterOf(erin, renewed).contains("bob@acme.example</span> invited you to"));
+    assertTrue(inviterOf(erin, first).contains("alice@acme.example</span> invited you to"));
+    assertTrue(inviterOf(erin, byOperator).contains("You are invited to"));
+  }
+
+  private static void inviteAs(String member, String email) {
+    int status =
+        bourse
+            .inSession(bourse.startSession("acme", member))
+            .post("/api/console/invitations", new JsonObject().put("email", email))
+            .status();
+    assertTrue(status == 200 || status == 201, String.valueOf(status));
+  }
+
+  private static String inviterOf(Browser reader, String link) {
+    return reader.get(link).body();
+  }
+
+  @Test
   void ofSignInsAtTheSameMomentOneMakesTheMember() {
     String orgId = organization();
     String email = "lee@" + orgId + ".example";
