@@ -88,6 +88,10 @@ final class ChangeLane {
 
   private Mirror.@Nullable Comparison comparison;
   private long comparisonSince = Long.MAX_VALUE;
+
+  /** The first report during the comparison that needs another one; the highest number if none. */
+  private long nextComparisonSince = Long.MAX_VALUE;
+
   private Mirror.@Nullable Comparison inspection;
 
   /** The end of the inspection, or of the comparison that replaced it. */
@@ -198,14 +202,19 @@ final class ChangeLane {
   }
 
   /**
-   * Schedules a comparison of everything; keys that differ are read again.
+   * Schedules a comparison of everything; keys that differ are read again. Another one follows a
+   * comparison in progress, because rows that it has compared may have changed since. It is not
+   * started over: frequent reports would never let it end.
    *
    * @param since grows with each report
    */
   void compare(long since) {
     comparisonSince = Math.min(comparisonSince, since);
-    // Rows that were compared already may have changed since.
-    comparison = mirror == null ? null : mirror.compare();
+    if (comparison != null) {
+      nextComparisonSince = Math.min(nextComparisonSince, since);
+    } else if (mirror != null) {
+      comparison = mirror.compare();
+    }
     inspection = null;
     forgetInspected();
     run();
@@ -354,7 +363,7 @@ final class ChangeLane {
     }
     failures = 0;
     if (comparing != comparison && comparing != inspection) {
-      // The comparison was restarted meanwhile.
+      // A comparison has replaced the inspection meanwhile.
       return;
     }
     List<String> differing = outcome.result().orElse(List.of());
@@ -363,11 +372,7 @@ final class ChangeLane {
       long since = comparisonSince;
       new ArrayList<>(differing).forEach(key -> waiting.merge(key, since, Math::min));
       if (isOver) {
-        comparison = null;
-        comparisonSince = Long.MAX_VALUE;
-        if (inspection == null) {
-          inspected.tryComplete();
-        }
+        endComparison();
       }
     } else {
       suspects.addAll(differing);
@@ -377,6 +382,16 @@ final class ChangeLane {
         inspectedNanos = nanoTime.getAsLong();
         inspected.tryComplete();
       }
+    }
+  }
+
+  private void endComparison() {
+    comparisonSince = nextComparisonSince;
+    nextComparisonSince = Long.MAX_VALUE;
+    Mirror into = mirror;
+    comparison = comparisonSince == Long.MAX_VALUE || into == null ? null : into.compare();
+    if (comparison == null && inspection == null) {
+      inspected.tryComplete();
     }
   }
 

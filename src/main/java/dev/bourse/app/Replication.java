@@ -19,6 +19,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -58,6 +59,9 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   /** The most writes that wait for revocations; each belongs to a request in progress. */
   private static final int MOST_AWAITING = 4_096;
 
+  /** The most unknown topics that are logged; a release has some ten of its own. */
+  private static final int MOST_UNKNOWN = 64;
+
   /** The topics of access rights, whose age is the age of the revocations known here. */
   private static final List<String> ACCESS =
       List.of(
@@ -94,6 +98,9 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   private final AtomicLong knownAsOf;
 
   // Confined to the context.
+  /** The unknown topics that were logged. */
+  private final Set<String> unknownTopics = new HashSet<>();
+
   private final Set<Awaited> awaiting = new LinkedHashSet<>();
 
   /** The moment up to which revocations were known when a wait last timed out. */
@@ -257,14 +264,24 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
     ChangeLane lane = lanes.get(change.topic());
     if (lane == null) {
       // A later release has more topics, whose changes may affect state that is held here under
-      // other names.
-      LOG.warn("{}: unknown topic, so all topics are compared", change);
+      // other names: it may have split a topic, and report revocations under the new name only.
+      noteUnknown(change.topic());
       lanes.values().forEach(any -> any.compare(since));
     } else if (change.key().isEmpty()) {
       lane.compare(since);
       Optional.ofNullable(ALONG.get(change.topic())).ifPresent(also -> lane(also).compare(since));
     } else {
       lane.reported(change, since);
+    }
+  }
+
+  /** Logs each unknown topic once, because a later release may report it many times a second. */
+  private void noteUnknown(String topic) {
+    if (unknownTopics.size() < MOST_UNKNOWN && unknownTopics.add(topic)) {
+      LOG.warn(
+          "a process of another release reports changes of {}, which this release does not know;"
+              + " after each of them everything in memory is compared with the store",
+          topic);
     }
   }
 

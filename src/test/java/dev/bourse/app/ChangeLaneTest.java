@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,9 @@ class ChangeLaneTest {
     volatile Promise<Void> comparisonGate = open();
     final AtomicInteger comparisons = new AtomicInteger();
     final AtomicInteger compared = new AtomicInteger();
+
+    /** Slices whose comparison has begun. */
+    final AtomicInteger slices = new AtomicInteger();
 
     private static Promise<Void> open() {
       Promise<Void> gate = Promise.promise();
@@ -130,14 +134,14 @@ class ChangeLaneTest {
           compared.incrementAndGet();
           return Future.succeededFuture(Optional.empty());
         }
-        return comparisonGate
-            .future()
-            .map(
-                v -> {
-                  String key = all.remove(0);
-                  return Optional.of(
-                      Objects.equals(stored.get(key), held.get(key)) ? List.of() : List.of(key));
-                });
+        Future<Void> opened = comparisonGate.future();
+        slices.incrementAndGet();
+        return opened.map(
+            v -> {
+              String key = all.remove(0);
+              return Optional.of(
+                  Objects.equals(stored.get(key), held.get(key)) ? List.of() : List.of(key));
+            });
       };
     }
   }
@@ -298,6 +302,30 @@ class ChangeLaneTest {
     assertEquals(Set.of(), missed);
   }
 
+  /** A comparison that every request starts over would not end while requests are frequent. */
+  @Test
+  void aComparisonThatIsRequestedDuringAnotherFollowsIt() throws Exception {
+    rows.stored.put("a", 1);
+    Promise<Void> gate = closeComparisons();
+    start();
+    context.runOnContext(v -> lane.compare(3));
+    poll("it is comparing", () -> rows.comparisons.get() == 1);
+    context.runOnContext(v -> lane.compare(5));
+    context.runOnContext(v -> lane.compare(7));
+    AtomicLong oldest = new AtomicLong();
+    Callable<Boolean> isApplied =
+        () -> {
+          context.runOnContext(v -> oldest.set(lane.oldest()));
+          return oldest.get() == Long.MAX_VALUE;
+        };
+    poll("it is known what is not applied", () -> !isApplied.call() && oldest.get() == 3);
+    gate.complete();
+    poll("everything is applied", isApplied);
+    assertEquals(2, rows.comparisons.get());
+    assertEquals(2, rows.compared.get());
+    assertEquals(rows.stored, rows.held);
+  }
+
   @Test
   void whatAnInspectionFindsAndNobodyTellsOfIsReadAndReported() throws Exception {
     rows.stored.put("a", 1);
@@ -354,6 +382,7 @@ class ChangeLaneTest {
     Promise<Void> gate = closeComparisons();
     start();
     Future<Void> failed = startInspection();
+    poll("it is comparing", () -> rows.slices.get() == 1);
     rows.comparisonGate = Rows.open();
     gate.fail("the store is away");
     poll("it has failed", failed::failed);
