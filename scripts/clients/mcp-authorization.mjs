@@ -1,34 +1,19 @@
 // Runs the authorization scenarios of the MCP conformance suite: registers a client for it, and is the member at
 // Chromium whom it asks to visit an address. Passes on what the suite says; ends as it does.
 //
-//   node mcp-authorization.mjs SERVICE OUTBOX NODE SUITE
+//   node mcp-authorization.mjs SERVICE OUTBOX NODE SUITE PORT
 //
-// SERVICE is the service's address, OUTBOX the folder of its mails, NODE a Node 22, SUITE its program.
+// SERVICE is the service's address, OUTBOX the folder of its mails, NODE a Node 22, SUITE its program, PORT
+// a free port for the client.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { createServer } from "node:net";
 import { once } from "node:events";
 import assert from "node:assert/strict";
 import { launch } from "./lib/browser.mjs";
 import { signIn } from "./lib/member.mjs";
 
-const [service, outbox, node, suite] = process.argv.slice(2);
+const [service, outbox, node, suite, port] = process.argv.slice(2);
 
-/** A port nothing listens on, below those that the kernel gives to connections. */
-async function freePort() {
-  const port = 20_000 + Math.floor(Math.random() * 12_000);
-  const server = createServer().listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch {
-    return freePort();
-  }
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-const port = await freePort();
 const registered = await fetch(`${service}/oauth/register`, {
   method: "POST",
   headers: { "Content-Type": "application/json" },

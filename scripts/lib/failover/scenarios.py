@@ -25,13 +25,12 @@ def write(world, replica, cluster, declaration=None, patience=30):
 
 
 def write_stored(world, replica, cluster, declaration=None):
-    """A write that is stored; one that was refused is sent again, because a busy machine refuses some."""
-    end = now() + 10 * PATIENCE
-    while True:
+    """A write that is stored. One that was refused is sent again, twice at most: a busy machine refuses one at times."""
+    for _ in range(3):
         put = write(world, replica, cluster, declaration)
-        if put.outcome != REFUSED or now() > end:
+        if put.outcome != REFUSED:
             break
-        time.sleep(0.1)
+        time.sleep(1)
     require(f"a write is not stored while all is well: {put.answer}", put.outcome == STORED)
     return put
 
@@ -94,10 +93,11 @@ def silent_links(world):
 
     def read():
         began = now()
-        world.ask(b, "GET", "/api/org/activity?limit=1", world.tokens["acme"])
+        world.ask(b, "GET", "/api/org/activity?limit=1", world.tokens["acme"], tries=1)
         return now() - began
 
     in_parallel([read] * 8)
+    time.sleep(2)
     lost = until("a connection of B rests", 20, lambda: b.proxy.silence(idle=1))
     took = in_parallel([read] * 8)
     said = f"{lost} idle connections lost, a read took {max(took):.1f} s"
@@ -198,8 +198,8 @@ def lost_answer(world):
         require("no commit went by", a.proxy.lost.wait(10 * PATIENCE))
         sql = "SELECT version FROM cluster WHERE name = 'acme-train'"
         until("the write is on the old primary", 5, lambda: int(world.pair.primary.query(sql)) > state["version"])
-        require("the write was acknowledged although its answer was lost",
-                not answer.done() or answer.result().outcome != STORED)
+        require("the outcome of the write was told although its answer was lost",
+                not answer.done() or answer.result().outcome == UNKNOWN)
         # As many transactions as make its number somebody else's.
         fail_over(world, use_transactions=400)
         a.proxy.clear()

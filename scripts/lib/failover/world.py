@@ -161,15 +161,14 @@ class World:
             self.ask(self.replicas[0], "POST", f"/api/vm/orgs/{org}/ssh-keys", self.tokens[org],
                      {"name": "laptop", "public_key": KEY})
 
-    def ask(self, replica, method, path, token, body=None):
-        """The JSON of an answer, which must be a success. A busy machine refuses some; those are sent again."""
-        end = now() + 10 * PATIENCE
+    def ask(self, replica, method, path, token, body=None, tries=3):
+        """The JSON of an answer, which must be a success. A request that was refused is sent again."""
         try:
-            while True:
+            for left in reversed(range(tries)):
                 status, answer = replica.request(method, path, token, body)
-                if status != 503 or answer.get("error") == "outcome-unknown" or now() > end:
+                if status != 503 or answer.get("error") == "outcome-unknown" or not left:
                     break
-                time.sleep(0.1)
+                time.sleep(1)
         except OSError as lost:
             raise Violation(f"{method} {path} at {replica.name}: no answer, {lost}") from lost
         if status // 100 != 2:

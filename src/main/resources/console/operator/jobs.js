@@ -52,11 +52,11 @@ class Jobs extends Page {
     ];
   }
 
-  /** The button, and why it is disabled. @param {any} job */
+  /** The button, with the reason when it is disabled. A process of an earlier release gives none. @param {any} job */
   action(job) {
-    return html`<button type="button" class="quiet tiny" aria-label=${`Run now: ${job.name}`} ?disabled=${!job.can_run}
+    return html`<button type="button" class="quiet tiny" aria-label=${`Run now: ${job.name}`} ?disabled=${job.can_run === false}
       @click=${() => this.run(job)}>Run now</button>
-      ${job.can_run ? nothing : html`<div class="faint small reason">${job.cannot_run_because}</div>`}`;
+      ${job.can_run !== false ? nothing : html`<div class="faint small reason">${job.cannot_run_because}</div>`}`;
   }
 
   /** @param {any} job */

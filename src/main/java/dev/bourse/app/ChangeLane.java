@@ -43,6 +43,12 @@ final class ChangeLane {
    */
   static final long MOST_PAUSE_MILLIS = 500;
 
+  /**
+   * The pause before a comparison that was asked for during another one. Topics that wait for this
+   * one are read meanwhile.
+   */
+  private static final long COMPARISON_PAUSE_MILLIS = 500;
+
   /** Consecutive failures that are worth a warning. */
   private static final int WORTH_A_WARNING = 3;
 
@@ -102,6 +108,7 @@ final class ChangeLane {
   private boolean isBusy;
   private boolean isPausing;
   private boolean isComparisonNext;
+  private boolean isNextPausing;
   private int failures;
 
   /** The number of waiting keys, for other threads. */
@@ -135,7 +142,7 @@ final class ChangeLane {
   void start(Mirror into) {
     mirror = into;
     if (comparisonSince != Long.MAX_VALUE) {
-      comparison = into.compare();
+      beginComparison();
     }
     run();
   }
@@ -212,9 +219,8 @@ final class ChangeLane {
     comparisonSince = Math.min(comparisonSince, since);
     if (comparison != null) {
       nextComparisonSince = Math.min(nextComparisonSince, since);
-    } else if (mirror != null) {
-      comparison = mirror.compare();
     }
+    beginComparison();
     inspection = null;
     forgetInspected();
     run();
@@ -386,12 +392,30 @@ final class ChangeLane {
   }
 
   private void endComparison() {
+    comparison = null;
     comparisonSince = nextComparisonSince;
     nextComparisonSince = Long.MAX_VALUE;
-    Mirror into = mirror;
-    comparison = comparisonSince == Long.MAX_VALUE || into == null ? null : into.compare();
-    if (comparison == null && inspection == null) {
+    if (comparisonSince != Long.MAX_VALUE) {
+      isNextPausing = true;
+      context
+          .owner()
+          .setTimer(COMPARISON_PAUSE_MILLIS, timer -> context.runOnContext(v -> beginNext()));
+    }
+    if (inspection == null) {
       inspected.tryComplete();
+    }
+  }
+
+  private void beginNext() {
+    isNextPausing = false;
+    beginComparison();
+    run();
+  }
+
+  private void beginComparison() {
+    Mirror into = mirror;
+    if (into != null && comparison == null && !isNextPausing) {
+      comparison = into.compare();
     }
   }
 

@@ -31,7 +31,7 @@ final class OrgAdministration {
   /** How soon a failed read after a change is retried. */
   private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
 
-  /** How soon an organization gets its group id that a process of an earlier release created. */
+  /** The longest time without a group id for an organization that an earlier release created. */
   private static final long GROUP_IDS_INTERVAL_MILLIS = 600_000;
 
   /** Sessions last for hours; expired ones are refused before their deletion. */

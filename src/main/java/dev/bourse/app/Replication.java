@@ -98,6 +98,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   private final AtomicLong knownAsOf;
 
   // Confined to the context.
+
   /** The unknown topics that were logged. */
   private final Set<String> unknownTopics = new HashSet<>();
 

@@ -88,16 +88,14 @@ public final class CapacityService {
       Principal caller, Optional<String> cluster, Capacity.Declare order) {
     Cluster standing = read(caller, cluster, "preview").cluster();
     return owners
-        .declarationLimits()
+        .limitsReader()
         .of(caller)
-        .compose(
-            declarationLimits ->
-                previewing.preview(standing, order, declarationLimits.apply(standing)));
+        .compose(limitsOf -> previewing.preview(standing, order, limitsOf.apply(standing)));
   }
 
   /** Returns the limits of the caller's declarations, which apply to all surfaces. */
   public Future<TokenLimits> readLimits(Principal caller) {
-    return owners.declarationLimits().readLimits(caller);
+    return owners.limitsReader().readLimits(caller);
   }
 
   /**
@@ -111,15 +109,15 @@ public final class CapacityService {
       Principal caller, Optional<String> cluster, Capacity.Declare order, List<Statement> fences) {
     String name = access.resolve(caller, cluster).cluster().name();
     return owners
-        .declarationLimits()
+        .limitsReader()
         .of(caller)
         .compose(
-            declarationLimits ->
+            limitsOf ->
                 owners.submit(
                     name,
                     (state, now) ->
                         Capacity.declare(
-                            state, order, terms(state).under(declarationLimits.apply(state)), now),
+                            state, order, terms(state).under(limitsOf.apply(state)), now),
                     fences));
   }
 

@@ -49,7 +49,7 @@ public final class CapacityStore {
   }
 
   /** Returns the limits of callers' declarations. */
-  DeclarationLimitsReader declarationLimits(Clusters clusters) {
+  DeclarationLimitsReader limitsReader(Clusters clusters) {
     return new DeclarationLimitsReader(clusters, database);
   }
 

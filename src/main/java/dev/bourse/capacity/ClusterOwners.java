@@ -51,7 +51,7 @@ public final class ClusterOwners implements Mirror {
   private final CapacityStore store;
   private final List<Owner> owners;
   private final ClusterSignals clusterSignals;
-  private final DeclarationLimitsReader declarationLimits;
+  private final DeclarationLimitsReader limitsReader;
 
   private record Owner(ClusterVerticle verticle, Context context) {
     /** Gives clusters to this owner; fails if one of them cannot be adopted. */
@@ -81,7 +81,7 @@ public final class ClusterOwners implements Mirror {
     this.clusters = clusters;
     this.store = store;
     this.owners = owners;
-    this.declarationLimits = store.declarationLimits(clusters);
+    this.limitsReader = store.limitsReader(clusters);
   }
 
   /** The clocks of owners: the wall clock, and the confirmed time by which declarations lapse. */
@@ -254,8 +254,8 @@ public final class ClusterOwners implements Mirror {
   }
 
   /** Returns the limits of callers' declarations. */
-  public DeclarationLimitsReader declarationLimits() {
-    return declarationLimits;
+  public DeclarationLimitsReader limitsReader() {
+    return limitsReader;
   }
 
   /** Reads a cluster again after another process changed or created it. */

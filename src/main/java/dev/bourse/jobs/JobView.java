@@ -28,7 +28,7 @@ public record JobView(
     @Nullable String holder,
     @Nullable String refusal) {
 
-  /** Returns the same view with why a run would be refused. */
+  /** Returns the same view with the reason for a refusal; null if a run would start. */
   JobView withRefusal(@Nullable String reason) {
     return new JobView(
         job,

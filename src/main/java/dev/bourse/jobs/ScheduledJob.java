@@ -163,7 +163,7 @@ public final class ScheduledJob {
     }
   }
 
-  /** Why a run cannot start now; null if it can. Called on the context alone. */
+  /** Returns the reason for a refusal; null if a run would start. Called on the context alone. */
   private @Nullable String refusal() {
     if (stopping != null) {
       return STOPPING;
@@ -175,7 +175,7 @@ public final class ScheduledJob {
     return now.refusal();
   }
 
-  /** Why a job that stands like this cannot be run now; null if it can. Safe on any thread. */
+  /** Returns the reason for a refusal in this state; null if a run would start. Thread-safe. */
   private @Nullable String refusal(JobView now) {
     if (now.runningSinceMillis() != null) {
       return "job %s has been running since %s; wait until it ends"

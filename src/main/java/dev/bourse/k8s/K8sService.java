@@ -104,17 +104,17 @@ public final class K8sService {
   public Future<ClusterView> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
     return owners
-        .declarationLimits()
+        .limitsReader()
         .of(caller)
         .compose(
-            declarationLimits ->
+            limitsOf ->
                 owners.submit(
                     name,
                     (cluster, now) ->
                         Capacity.declare(
                             cluster,
                             order(caller, bid, cluster),
-                            terms.apply(cluster).under(declarationLimits.apply(cluster)),
+                            terms.apply(cluster).under(limitsOf.apply(cluster)),
                             now),
                     fences));
   }
@@ -123,12 +123,12 @@ public final class K8sService {
   public Future<Preview> previewBid(Principal caller, Bid bid) {
     Cluster standing = access.resolve(caller, bid.cluster()).cluster();
     return owners
-        .declarationLimits()
+        .limitsReader()
         .of(caller)
         .compose(
-            declarationLimits ->
+            limitsOf ->
                 previewing.preview(
-                    standing, order(caller, bid, standing), declarationLimits.apply(standing)));
+                    standing, order(caller, bid, standing), limitsOf.apply(standing)));
   }
 
   /** The declaration that a bid makes on the current state of a cluster. */

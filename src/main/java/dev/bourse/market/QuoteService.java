@@ -74,14 +74,14 @@ public final class QuoteService {
         last.map(quote -> quote.rivalry().rivalCents(caller.org().orgId())).orElse(0L);
     int nodes = (int) gpus / pool.gpusPerNode();
     return hold(caller.org().orgId())
-        .map(hold -> new Bidder(caller, pool, ceilingCents, hold))
+        .map(hold -> new BidTerms(caller, pool, ceilingCents, hold))
         .compose(
-            bidder ->
+            terms ->
                 market
-                    .preview(bidding(bidder, nodes))
+                    .preview(bidding(terms, nodes))
                     .compose(
                         asked ->
-                            left(bidder, Math.max(nodes, most), asked)
+                            left(terms, Math.max(nodes, most), asked)
                                 .map(
                                     left ->
                                         new BidQuote(
@@ -93,34 +93,34 @@ public final class QuoteService {
                                             rivalCents))));
   }
 
-  /** A bid of any size. */
-  private record Bidder(Principal caller, Pool pool, long ceilingCents, Optional<Hold> hold) {}
+  /** The terms of a bid for any number of GPUs. */
+  private record BidTerms(Principal caller, Pool pool, long ceilingCents, Optional<Hold> hold) {}
 
   /**
    * Returns the number of further nodes that the ceiling would win; 0 if the bid does not win all
    * its nodes.
    */
-  private Future<Integer> left(Bidder bidder, int most, TickPreview asked) {
+  private Future<Integer> left(BidTerms terms, int most, TickPreview asked) {
     return asked.nodesUnfilled() > 0
         ? Future.succeededFuture(0)
         : market
-            .preview(bidding(bidder, most))
+            .preview(bidding(terms, most))
             .map(all -> Math.max(0, all.nodesWon() - asked.nodesWon()));
   }
 
   /**
    * Creates a hypothetical cluster. Its empty name replaces no real cluster and ranks last in ties.
    */
-  private Cluster bidding(Bidder bidder, int nodes) {
+  private Cluster bidding(BidTerms terms, int nodes) {
     return Cluster.bidding(
-        bidder.caller.org().orgId(),
-        bidder.pool.name(),
+        terms.caller.org().orgId(),
+        terms.pool.name(),
         Declaration.of(
-            nodes * bidder.pool.gpusPerNode(),
-            bidder.ceilingCents,
+            nodes * terms.pool.gpusPerNode(),
+            terms.ceilingCents,
             now.getAsLong(),
-            bidder.caller.actor()),
-        bidder.hold);
+            terms.caller.actor()),
+        terms.hold);
   }
 
   /**

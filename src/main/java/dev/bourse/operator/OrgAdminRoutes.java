@@ -119,11 +119,12 @@ public final class OrgAdminRoutes {
                     .orElseGet(() -> Future.succeededFuture(json)));
   }
 
+  /** The organization exists even if this fails; a job or the first grant assigns the id then. */
   private Future<Org> withAssignedGid(Org org) {
     return loginIds
         .map(store -> store.assignGid(org.orgId()))
         .orElseGet(Future::succeededFuture)
-        .map(org);
+        .transform(assigned -> Future.succeededFuture(org));
   }
 
   private static Future<JsonObject> withGid(JsonObject json, LoginIdStore store, String orgId) {

@@ -150,7 +150,7 @@ class JoiningApiTest extends SignInApiFixture {
   }
 
   @Test
-  void eachLinkOfAnInvitationNamesWhoeverItsMailNames() {
+  void eachLinkOfAnInvitationNamesTheInviterOfItsMail() {
     Browser erin = browser();
     String email = "erin@partner-" + MADE.incrementAndGet() + ".example";
     inviteAs("alice", email);

@@ -14,12 +14,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The Vert.x instance of one attempt to connect. It keeps the attempt's socket, which the client
  * hands out only after the log-in, and closes it at any time. The client's own close ends the
- * output and waits for the server to hang up, which a server that does not answer never does. Used
- * on the event loop of the attempt.
+ * output and waits for the server to hang up, which a server that does not answer never does.
  */
 final class ClosableSocket extends VertxWrapper {
-  private @Nullable Channel channel;
-  private boolean isClosed;
+  private volatile @Nullable Channel channel;
+  private volatile boolean isClosed;
 
   ClosableSocket(VertxInternal vertx) {
     super(vertx);
@@ -55,9 +54,10 @@ final class ClosableSocket extends VertxWrapper {
   /** Closes the socket now, or once it is open. */
   void closeSocket() {
     isClosed = true;
-    if (channel != null) {
+    Channel open = channel;
+    if (open != null) {
       // From the first handler, so that the client's encoder does not see it.
-      channel.pipeline().firstContext().close();
+      open.pipeline().firstContext().close();
     }
   }
 }

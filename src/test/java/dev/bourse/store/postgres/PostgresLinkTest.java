@@ -2,6 +2,7 @@ package dev.bourse.store.postgres;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.Closeable;
@@ -23,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +93,14 @@ class PostgresLinkTest {
     }
   }
 
+  private static void writeForMinute(Socket socket) throws IOException {
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (System.nanoTime() < deadline) {
+      socket.getOutputStream().write(0);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
+  }
+
   private static boolean isAtEnd(Socket socket) {
     try {
       socket.getInputStream().readAllBytes();
@@ -121,6 +131,8 @@ class PostgresLinkTest {
         try (Socket attempt = silent.accept()) {
           attempt.setSoTimeout(60_000);
           assertTrue(isAtEnd(attempt));
+          // The client's own close would end its output alone, and still take input.
+          assertThrows(IOException.class, () -> writeForMinute(attempt));
         }
       }
       await(link.close());
