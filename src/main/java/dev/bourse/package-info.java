@@ -1,5 +1,6 @@
 /**
- * Bourse, a GPU-capacity exchange in one process. The text of each package says what it is and why.
+ * Bourse, a GPU-capacity exchange in one process. Each package's {@code package-info} states its
+ * purpose and the reasons for its design.
  *
  * <p><b>A request.</b> An {@code EdgeVerticle} runs on each event loop and accepts connections. The
  * {@code RequestRouter}, built from the contracts, finds the operation. The {@code RequestPipeline}
@@ -23,11 +24,11 @@
  * after a reclaim.
  *
  * <p><b>A change of another process.</b> Each group of commits on PostgreSQL ends with a row of the
- * commit log, which names what it changed. The {@code CommitLogReader} of every other process reads
- * the rows in the order of each sender, and {@code Replication} has the mirrors read the named rows
- * again. Owners of clusters do so in the cluster's mailbox. A gap in the log, or a number that goes
- * back, means that changes were missed or that the database was set back: then everything is
- * compared.
+ * commit log, which names the changed rows. The {@code CommitLogReader} of every other process
+ * reads the rows in the order of each sender, and {@code Replication} has the mirrors read the
+ * named rows again. Owners of clusters do so in the cluster's mailbox. A gap in the log, or a
+ * number that goes back, means that changes were missed or that the database was set back: then
+ * everything is compared.
  *
  * <p>Glossary:
  *

@@ -128,15 +128,15 @@ public final class AccessStore {
         AccessStore::operator);
   }
 
-  /** A member on a roster who is not suspended. */
+  /** A member on the roster of an organization, not suspended. */
   record ActiveMember(String orgId, String username, String memberId) {}
 
-  /** Returns every member on a roster who is not suspended. */
+  /** Returns all members of all organizations except suspended members. */
   Future<List<ActiveMember>> listActiveMembers() {
     return database.read(ACTIVE_MEMBERS, List.of(), AccessStore::member);
   }
 
-  /** Returns the members of the given organizations who are not suspended. */
+  /** Returns all members of the given organizations except suspended members. */
   Future<List<ActiveMember>> listActiveMembers(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(

@@ -58,7 +58,7 @@ public final class LimitStore {
    * <p>Fails with {@code token-limit}, or with {@code unauthorized} if the consent has been
    * withdrawn.
    *
-   * @param what the operation's name, for the error message
+   * @param what the operation's name, used in the error message
    */
   public Future<Void> requireNone(Principal caller, String what) {
     return caller.grantId() == null

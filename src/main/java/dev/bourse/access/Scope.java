@@ -42,14 +42,14 @@ public enum Scope {
   }
 
   /**
-   * Returns whether its bearer can admit members and mint tokens, and so create authority that is
-   * wider and lasts longer than its own.
+   * Returns whether a token with this scope can admit members and mint tokens, and so create
+   * authority that is wider and lasts longer than its own.
    */
   public boolean createsAuthority() {
     return this == ORG_WRITE;
   }
 
-  /** Returns whether it lets its bearer declare capacity. */
+  /** Returns whether a token with this scope may declare capacity. */
   public boolean writesCapacity() {
     return this == CAPACITY_WRITE || this == BID_WRITE;
   }

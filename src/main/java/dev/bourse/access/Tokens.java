@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * All live tokens, in memory. An entry takes about 400 bytes; a hundred thousand tokens take 40 MB.
  */
 public final class Tokens implements Mirror {
-  /** How often {@link #flushSome} is due: one write a minute for a token, whatever its traffic. */
+  /** How often {@link #flushSome} is due: at most one write a minute for each token. */
   public static final long TOUCH_INTERVAL_MILLIS = 60_000;
 
   /** The topic of changes of tokens; the key is the token. */

@@ -19,9 +19,9 @@
  * dev.bourse.access.Operator#requireSite} checks each pool and node where a change reads it.
  *
  * <p>Members act with signed tokens ({@link dev.bourse.access.MemberTokens}), because they sign in
- * often and signed tokens need no row. Such a token states who the member is, not what the member
- * may do: {@link dev.bourse.access.Members} checks at each request whether the member is active,
- * and {@link dev.bourse.access.Revocations} whether the token was revoked. The keys are {@link
+ * often and signed tokens need no row. Such a token identifies the member but proves no right:
+ * {@link dev.bourse.access.Members} checks at each request whether the member is active, and {@link
+ * dev.bourse.access.Revocations} whether the token was revoked. The keys are {@link
  * dev.bourse.access.SigningKeys}: the public half is a row of the store, so that every process
  * verifies the tokens of all others. The private half is an encrypted row that all processes sign
  * with ({@code keyring}), or, without a secret key, a file of the process that made it.

@@ -29,7 +29,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
   /** Attempts of one call while the service is busy; with rate limits, some minutes. */
   private static final int TRIES = 10;
 
-  /** Longest single wait, whatever the service asks for. */
+  /** The longest single wait, even if the service asks for a longer one. */
   private static final long LONGEST_WAIT_SECONDS = 60;
 
   private final AdminCommand admin;

@@ -65,7 +65,7 @@ public final class Bourse {
   }
 
   /**
-   * @param bounds those of the embedded store
+   * @param bounds the bounds of the embedded store
    * @param time the clock, not started yet
    * @param around wraps the engine of the store, for tests that record or fail its statements
    * @param certificateMillis the longest time until a renewed certificate is used

@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 /**
  * A store that carries out an audited write only if its caller may still act. A request is
  * authenticated when it arrives, and its write may come much later: after a long body, behind
- * others, or in a process that was stopped. An engine that holds a commit back for long has it
- * confirmed again.
+ * others, or in a process that was stopped. If the engine delays a commit for long, the caller is
+ * checked again.
  */
 final class ConfirmingDatabase extends ForwardingDatabase {
   private final LongSupplier nanoTime;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Counts the outcomes of calls to object stores, and measures their time. */
 final class ObjectStoreSignals implements CallListener {
-  /** From a store in the same rack to one that is silent until the call times out. */
+  /** Buckets, from a store in the same rack to a store that does not answer before the time-out. */
   private static final double[] SECONDS = {
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
   };

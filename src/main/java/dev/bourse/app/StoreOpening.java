@@ -64,7 +64,7 @@ public final class StoreOpening {
   /**
    * Starts the preparations of an opening, without changes.
    *
-   * @param bounds those of the embedded store
+   * @param bounds the bounds of the embedded store
    * @param around wraps the engine
    */
   StoreOpening(

@@ -47,7 +47,7 @@ public final class Auction {
   private final long capCents;
   private final Supply supply;
 
-  // By rank, so that clusters with one ceiling are neighbours.
+  // Sorted by rank, so that clusters with equal ceilings are neighbours.
   private final Bidder[] ranked;
 
   private final long[] ceilings;
@@ -61,7 +61,7 @@ public final class Auction {
   /** Held nodes that count as seats. */
   private final int[] held;
 
-  /** Held nodes that count as no seat, because nobody else could be granted them. */
+  /** Held nodes that do not count as seats, because they cannot be granted to another cluster. */
   private final int[] unusable;
 
   /** Clusters with a swap in flight and no replacement yet, by rank. */
@@ -259,7 +259,9 @@ public final class Auction {
     return isLast[i] ? defended[i] : wanted[i];
   }
 
-  /** Seats that nobody has; negative if more nodes are shielded than the pool has seats. */
+  /**
+   * Returns the number of free seats; negative if more nodes are shielded than the pool has seats.
+   */
   private long left() {
     return supply.seats() - taken;
   }
@@ -370,7 +372,7 @@ public final class Auction {
       if (slots > 0) {
         unseated.put(ranked[i].cluster(), slots);
       }
-      // Those that it loses too, because it is billed for them until a notice is over.
+      // Includes the nodes that the cluster loses, because they are billed until the notice ends.
       pricing.addUnusable(orgOf[i], unusable[i]);
     }
   }

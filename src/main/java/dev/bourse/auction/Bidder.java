@@ -12,12 +12,12 @@ import java.util.List;
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
  * @param minimumSlots the minimum of a gang, which is seated with at least as many nodes or keeps
  *     only its shielded ones; 1 for other clusters
- * @param participation what the auction may do for it
+ * @param participation the auction's rights over the cluster
  * @param ranksLast true if its organization gave up a seat within the last ten minutes while
  *     another organization waits for nodes: its bids for new nodes come after all others at any
  *     ceiling and set nobody's price
- * @param held its open (provisioning or active) allocations but for the replacements of swaps in
- *     flight, in the order in which they go when it loses seats
+ * @param held its open (provisioning or active) allocations except the replacements of swaps in
+ *     flight, in the order in which they are reclaimed when it loses seats
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
  */
 public record Bidder(
@@ -47,15 +47,15 @@ public record Bidder(
     }
   }
 
-  /** What the auction may do for a cluster. */
+  /** The auction's rights over a cluster. */
   public enum Participation {
     /** Bids for every declared slot. */
     OPEN,
-    /** Keeps and defends what it holds; nothing new is admitted (hold, stage notice). */
+    /** Keeps and defends its nodes but gets no new ones (hold, stage notice). */
     INCUMBENTS_ONLY,
-    /** Loses everything (hold, stage enforce). */
+    /** Loses all its nodes (hold, stage enforce). */
     EVICTED,
-    /** Operator-managed: what it holds is seated first, nothing is granted. */
+    /** Operator-managed: its nodes are seated first; it gets no new ones. */
     STATIC
   }
 

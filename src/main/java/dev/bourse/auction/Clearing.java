@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param grants free nodes to grant now, best seat first
  * @param reclaims allocations to take back
  * @param unseated how many declared slots of a cluster won no seat; clusters without any are absent
- * @param shortfalls why a cluster that bids for a minimum of several nodes was not seated with it;
- *     others are absent
+ * @param shortfalls the reason why a cluster did not win its minimum of several nodes; other
+ *     clusters are absent
  */
 public record Clearing(
     @Nullable Long clearingCents,

@@ -20,7 +20,10 @@ final class FreeNodes {
   /** No node before is free. */
   private int first;
 
-  /** No node before is free for the organization; known for those that met an excluding node. */
+  /**
+   * No earlier node is free for the organization; absent for organizations that have not met an
+   * excluding node.
+   */
   private final Map<String, Integer> firstByOrg = new HashMap<>();
 
   FreeNodes(List<FreeNode> free) {

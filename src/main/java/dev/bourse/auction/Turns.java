@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Turns {
   /** A source of seats. */
   interface Seats {
-    /** Returns the seats that nobody has. */
+    /** Returns the number of free seats. */
     long left();
 
     /**

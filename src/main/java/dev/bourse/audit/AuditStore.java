@@ -64,7 +64,7 @@ public final class AuditStore {
             .formatted(COLUMNS, database.newTrailIdsSql());
   }
 
-  /** Returns the row of a write, for the write's own commit. */
+  /** Returns a statement that inserts the row of a write; it belongs in the write's own commit. */
   public static Statement insert(AuditRow row) {
     if (!isOperators(row)) {
       return inserting(INSERT_ONE, List.of(row), 0).appending().recording(row.actor());

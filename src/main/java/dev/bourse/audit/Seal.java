@@ -28,7 +28,7 @@ record Seal(
   static final int MAX_ROWS = 1_000;
 
   /**
-   * The end of a batch, for the next one.
+   * The end of a batch, which the next batch continues.
    *
    * @param batch 0 for the start of a chain
    * @param lastId the largest id sealed so far

@@ -51,7 +51,7 @@ public final class Backup {
    * @param areLinks whether those share their bytes with the data folder
    * @param inObjects files in an object store, which are not in the backup
    * @param lacks blobs that are not in the backup, one sentence each
-   * @param faults those of them that the data folder itself has lost
+   * @param faults the part of {@code lacks} that the data folder itself has lost
    */
   public record Taken(
       int schema,

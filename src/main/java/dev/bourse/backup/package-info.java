@@ -8,7 +8,7 @@
  * change. The next backup into the same folder writes another {@code taken-TIME/}, adds new bytes,
  * replaces the manifest, and only then deletes files of the old one. So there is a complete backup
  * at every moment, the old one or the new one, and a folder without a manifest is not a backup,
- * whatever it contains.
+ * even if it contains files.
  *
  * <p>Bytes are copied before the rows that name them, so that bytes deleted in between are in the
  * backup already; bytes published in between are copied afterwards. On one file system they are

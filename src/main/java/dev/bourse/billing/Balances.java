@@ -190,7 +190,7 @@ final class Balances {
                     .toList());
   }
 
-  /** Returns what an organization's nodes are committed to cost within this month. */
+  /** Returns the committed cost of an organization's nodes within this month. */
   long committedMicros(String orgId, long nowMillis) {
     return committedMicros(orgId, Optional.empty(), nowMillis);
   }

@@ -265,7 +265,7 @@ public final class BillingAdminService {
   public enum HeldBy {
     /** Set by an operator. */
     OPERATOR,
-    /** Automatic, for a balance or a limit; enforced or not. */
+    /** Set automatically because of a balance or a limit, enforced or not. */
     MONEY
   }
 

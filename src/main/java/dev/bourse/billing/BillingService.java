@@ -54,7 +54,7 @@ public final class BillingService {
     return balances.get(caller.org().orgId()).map(this::view);
   }
 
-  /** Returns those of any organization; fails with {@code not-found} without one. */
+  /** Returns the balance of any organization; fails with {@code not-found} if it does not exist. */
   Future<BalanceView> readBalance(String orgId) {
     return balances.get(orgId).map(this::view);
   }
@@ -115,8 +115,8 @@ public final class BillingService {
   }
 
   /**
-   * Returns those of any organization. Fails with {@code not-found} without one, and for a cluster
-   * of another organization.
+   * Returns the usage of any organization. Fails with {@code not-found} if the organization does
+   * not exist or the cluster belongs to another one.
    */
   Future<Page<UsageLine>> listUsage(String orgId, UsageQuery query) {
     return existing(orgId)
@@ -248,7 +248,9 @@ public final class BillingService {
     return listStatements(caller.org().orgId());
   }
 
-  /** Returns those of any organization; fails with {@code not-found} without one. */
+  /**
+   * Returns the statements of any organization; fails with {@code not-found} if it does not exist.
+   */
   Future<List<MonthStatement>> listStatements(String orgId) {
     return balances
         .get(orgId)
@@ -268,7 +270,10 @@ public final class BillingService {
     return readStatement(caller.org().orgId(), month);
   }
 
-  /** Returns that of any organization; fails with {@code not-found} also without one. */
+  /**
+   * Returns the statement of any organization; also fails with {@code not-found} if the
+   * organization does not exist.
+   */
   Future<Detailed> readStatement(String orgId, Month month) {
     TreeMap<String, MonthStatement.ClusterPart> parts = new TreeMap<>();
     return balances
@@ -333,7 +338,7 @@ public final class BillingService {
     return page(caller.org().orgId(), before, limit);
   }
 
-  /** Returns that of any organization; fails with {@code not-found} without one. */
+  /** Returns the ledger of any organization; fails with {@code not-found} if it does not exist. */
   Future<Page<LedgerStore.Posting>> listLedger(String orgId, long before, int limit) {
     return existing(orgId).compose(exists -> page(orgId, before, limit));
   }

@@ -123,7 +123,7 @@ public final class BillingText {
   /**
    * Parses an RFC 3339 time to milliseconds; empty if there is none.
    *
-   * @param field its name, for the error
+   * @param field its name, used in the error
    * @throws ApiException {@code bad-request} for any other text and for times before 1970
    */
   public static Optional<Long> time(String field, Optional<String> text) {

@@ -58,7 +58,7 @@ public final class Ledger {
    * @param effectiveMillis the moment, and thereby the month, that it belongs to; for usage the
    *     start of the hour
    * @param orgId the organization
-   * @param actor who made it
+   * @param actor the actor who made it, as in audit rows
    * @param memo for people
    * @param entries ordered by account name, so that two transactions cannot deadlock
    */

@@ -33,9 +33,9 @@ public final class LedgerStore {
   }
 
   /**
-   * Returns the statements that store a transaction, its entries and the balances they change, for
-   * the commit of the recorded event. The commit fails with {@link ConcurrentUpdateException} if
-   * the key is stored already.
+   * Returns the statements that store a transaction, its entries and the balances they change. They
+   * belong in the commit of the recorded event. The commit fails with {@link
+   * ConcurrentUpdateException} if the key is stored already.
    */
   public static List<Statement> insert(Ledger.Transaction transaction) {
     List<Statement> statements = new ArrayList<>();

@@ -40,7 +40,8 @@ public final class SpendLimit {
       Cluster cluster = holder.cluster();
       long nodeMillis = 0;
       for (Allocation node : cluster.allocations()) {
-        // A replacement costs what the replaced node no longer does.
+        // A replacement takes over the cost of the node it replaces, so only nodes that fill a slot
+        // count.
         if (node.fillsSlot()) {
           nodeMillis += protectedMillis(node, window, nowMillis);
         }

@@ -47,7 +47,8 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
   }
 
   /**
-   * Returns who set the limit in force; the operator if both are the same; null without a limit.
+   * Returns the setter of the limit in force; the operator if both limits are equal; null without a
+   * limit.
    */
   @Nullable Setter setBy() {
     if (operatorMicros == null) {

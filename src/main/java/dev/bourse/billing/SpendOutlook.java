@@ -38,7 +38,7 @@ record SpendOutlook(
    * The cost of one cluster.
    *
    * @param activeGpus GPUs that are billed now
-   * @param maxGpus GPUs it holds or declares, whichever is more
+   * @param maxGpus the larger number of the GPUs it holds and the GPUs it declares
    * @param rateCents price of a GPU-hour; 0 while its pool has no clearing price
    * @param ceilingCents the most it pays for a GPU-hour
    */

@@ -51,12 +51,12 @@ final class TimelineStore {
 
   /** Clusters whose column has one of these values; each is a parameter of the queries. */
   record Clusters(String column, List<String> values) {
-    /** Returns those of organizations: at least one, at most some hundred. */
+    /** Returns the clusters of organizations: at least one organization, at most some hundred. */
     static Clusters ofOrgs(List<String> orgs) {
       return new Clusters("org_id", InList.of(orgs));
     }
 
-    /** Returns those with these names: at least one, at most some hundred. */
+    /** Returns the clusters with these names: at least one, at most some hundred. */
     static Clusters named(List<String> names) {
       return new Clusters("name", InList.of(names));
     }

@@ -118,7 +118,7 @@ public interface BlobStore {
   boolean sharesReadings();
 
   /**
-   * Returns a temporary address at which anybody who has it can read the blob directly from the
+   * Returns a temporary address; anybody with the address can read the blob directly from the
    * store. Empty if the store has no addresses; callers then serve the bytes through {@link #read}.
    *
    * @param lifetime 1 second to 1 hour
@@ -128,8 +128,8 @@ public interface BlobStore {
   Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers);
 
   /**
-   * Lists uploads without an append since a time, for the cleanup of uploads without a reference.
-   * It reads whole folders, so do not call it while a request waits.
+   * Lists uploads without an append since a time. Used to delete uploads without a reference. It
+   * reads whole folders, so do not call it while a request waits.
    *
    * @param before lists only uploads last written before this time
    * @param after the last item of the previous page; empty for the first page

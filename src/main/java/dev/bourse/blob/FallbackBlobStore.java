@@ -10,8 +10,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A store with a former store behind it, for a move between the two. The former store still serves
- * and deletes its blobs but takes no new ones. An upload that was open there restarts here.
+ * A store with a former store behind it, used while blobs move from the former store. The former
+ * store still serves and deletes its blobs but takes no new ones. An upload that was open there
+ * restarts here.
  *
  * <p>While blobs are moved, a blob may be in both stores. A read asks the store, then the former
  * store, then the store again, because the blob may have moved between the first two questions.

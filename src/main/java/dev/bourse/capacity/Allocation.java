@@ -349,7 +349,7 @@ public record Allocation(
     return lifecycle.state == State.PROVISIONING ? null : protection.untilMillis;
   }
 
-  /** Returns it with this health. */
+  /** Returns this allocation with this health. */
   Allocation withHealth(HeldHealth found) {
     return with(a -> a.health = found);
   }
@@ -359,19 +359,19 @@ public record Allocation(
     return health != null && health.isCredited();
   }
 
-  /** Returns it with an address. */
+  /** Returns this allocation with an address. */
   Allocation withAddress(@Nullable String address) {
     return with(a -> a.publicIp = address);
   }
 
-  /** Returns it with its keys written. */
+  /** Returns this allocation with its keys written. */
   Allocation withKeysWritten() {
     return with(a -> a.keysDue = false);
   }
 
   /**
-   * Returns it after a tick that read this ceiling. A ceiling lower than at the grant ends its
-   * protection for good.
+   * Returns this allocation after a tick that read this ceiling. A ceiling lower than at the grant
+   * ends its protection for good.
    */
   Allocation afterTick(long ceilingCents, boolean isSeated, long nowMillis) {
     boolean isGivenUp = isProtected(nowMillis) && ceilingCents < protection.grantCeilingCents;
@@ -397,7 +397,10 @@ public record Allocation(
         });
   }
 
-  /** Returns it ready, waiting for the rest of the gang's minimum, and no longer a replacement. */
+  /**
+   * Returns this allocation as ready: it waits for the rest of the gang's minimum and is no longer
+   * a replacement.
+   */
   Allocation markReady(long nowMillis) {
     return with(
         a -> {
@@ -417,8 +420,8 @@ public record Allocation(
   }
 
   /**
-   * Returns it active in the place of another. It continues the protection and the notice of that
-   * node, because a swap must not prolong them.
+   * Returns this allocation as active in the place of another. It continues the protection and the
+   * notice of that node, because a swap must not prolong them.
    */
   Allocation activateInPlaceOf(Allocation replaced, long nowMillis) {
     return activate(nowMillis, replaced.protection.untilMillis)
@@ -432,12 +435,17 @@ public record Allocation(
             });
   }
 
-  /** Returns it as an ordinary allocation, because the node that it was to replace is gone. */
+  /**
+   * Returns this allocation as an ordinary one, because the node that it was to replace is gone.
+   */
   Allocation withoutReplaces() {
     return with(a -> a.replaces = null);
   }
 
-  /** Returns it with this notice, or with none; the end of a withdrawn notice is cleared. */
+  /**
+   * Returns this allocation with this notice, or with none; the end of a withdrawn notice is
+   * cleared.
+   */
   Allocation withNotice(@Nullable Notice given) {
     return with(
         a -> {
@@ -446,7 +454,7 @@ public record Allocation(
         });
   }
 
-  /** Returns it with its notice withdrawn; the end stays for the next notice. */
+  /** Returns this allocation with its notice withdrawn; the end stays for the next notice. */
   Allocation withdrawNotice() {
     return with(
         a -> {
@@ -460,7 +468,7 @@ public record Allocation(
     return with(a -> a.nomination = rank);
   }
 
-  /** Returns it with a swap in flight since that time, or with none. */
+  /** Returns this allocation with a swap in flight since that time, or with none. */
   Allocation withSwap(@Nullable Long requestedAtMillis, int rank) {
     return with(
         a -> {

@@ -6,9 +6,9 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Counts, for operators, what organizations did to the other bidders of a pool: nodes that others
- * lost to their bids, and seats and new nodes that they gave up. It costs nothing to outbid another
- * organization and cancel, so operators must see organizations that do it often.
+ * Counts, for operators, the effects of organizations on the other bidders of a pool: nodes that
+ * others lost to their bids, and seats and new nodes that they gave up. It costs nothing to outbid
+ * another organization and cancel, so operators must see organizations that do it often.
  */
 public final class BidderEvents {
   /** How long events are stored and counted. */

@@ -78,9 +78,9 @@ public final class CapacityService {
   }
 
   /**
-   * Returns what a declaration would do at the next tick, or why it would be rejected. It writes
-   * nothing to the cluster and does not count for the write cadence. The audit trail records it as
-   * a read.
+   * Returns the effect of a declaration at the next tick, or the reason why it would be rejected.
+   * It writes nothing to the cluster and does not count for the write cadence. The audit trail
+   * records it as a read.
    *
    * @param cluster the cluster that the call names; empty for the caller's only one
    */

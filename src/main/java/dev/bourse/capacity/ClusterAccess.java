@@ -46,7 +46,7 @@ public final class ClusterAccess {
    * organization's only one.
    *
    * @throws ApiException {@code not-found} if the cluster is unknown or of another organization
-   *     (the two look alike), {@code forbidden} if the token is bound to another cluster, {@code
+   *     (with the same error), {@code forbidden} if the token is bound to another cluster, {@code
    *     ambiguous-cluster} if the call names none and the organization has several
    */
   public ClusterView resolve(Principal caller, Optional<String> named) {

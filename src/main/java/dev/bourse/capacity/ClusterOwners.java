@@ -220,7 +220,7 @@ public final class ClusterOwners implements Mirror {
   /**
    * Submits a command with guarded statements whose changes other processes must read.
    *
-   * @param changes the changes to send beside that of the cluster
+   * @param changes further changes to send with the cluster's own
    */
   public Future<ClusterView> submit(
       String cluster, Command command, List<Statement> fences, List<Change> changes) {

@@ -31,7 +31,7 @@ final class ClusterSignals {
 
   private record PoolLabel(String pool, String value) {}
 
-  /** Events that are not logged yet. Guarded by itself. */
+  /** Events that are not logged yet. Guarded by its own lock. */
   private final EventTally unlogged = new EventTally();
 
   private final Map<PoolLabel, LongAdder> events = new ConcurrentHashMap<>();

@@ -146,8 +146,8 @@ public final class MarketTransitions {
 
   /**
    * Counts the seats that a tick took from a cluster by the cluster's own change, and the new
-   * nodes. A seat that has its node now is not lost, nor is a node whose minimum was not ready in
-   * time.
+   * nodes. A seat whose node was granted does not count as lost; nor does a node that was reclaimed
+   * because its minimum was not ready in time.
    */
   private static int countGivenUp(
       Cluster before, Cluster after, List<Orders.Taken> reclaimed, long nowMillis) {

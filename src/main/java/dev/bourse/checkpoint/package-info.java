@@ -6,8 +6,8 @@
  * dev.bourse.checkpoint.ChangeSet} is one change of it with its consequences, which {@link
  * dev.bourse.checkpoint.CheckpointStore} commits at once. Bytes arrive through {@code
  * dev.bourse.uploads}, which inspects every one of them; {@link dev.bourse.checkpoint.Publication}
- * is the one commit that makes them readable. {@link dev.bourse.checkpoint.Sweep} deletes whatever
- * a crash leaves between these steps.
+ * is the one commit that makes them readable. {@link dev.bourse.checkpoint.Sweep} deletes the data
+ * that a crash leaves between these steps.
  *
  * <p>A set is an item whose content is a manifest that lists files by their digests. The manifest
  * is stored and served like any content; {@link dev.bourse.checkpoint.SetStore} records the blob of

@@ -147,7 +147,7 @@ public final class MemberCommands {
     };
   }
 
-  /** The command of an operation; for one that declares, with the cost of the declaration. */
+  /** Returns the command of an operation; a declaring command also shows the declaration's cost. */
   private static OperationCommand operationCommand(
       MemberCommandContext caller, RemoteOperation operation, CommandEnvironment environment) {
     return switch (operation.operationId()) {

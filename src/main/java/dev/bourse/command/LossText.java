@@ -131,7 +131,7 @@ public record LossText(String text, Optional<String> shows, Map<String, String> 
     return String.join(", ", values(place.group(1), given, now));
   }
 
-  /** The values of a place: those of its first name that has any. */
+  /** Returns the values of a place: the values of its first name that has any. */
   private static List<String> values(
       String place, Map<String, @Nullable Object> given, JsonObject now) {
     boolean isKnown = false;

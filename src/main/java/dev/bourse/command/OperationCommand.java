@@ -49,7 +49,9 @@ public final class OperationCommand implements Callable<Integer> {
   private final List<Input> arguments;
   private final CommandSpec spec;
 
-  /** Reads from the service what an operation would destroy, spend or lock out. */
+  /**
+   * Reads from the service the losses that an operation would cause: deleted data, money, access.
+   */
   @FunctionalInterface
   public interface Losses {
     /**

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads what a contract adds to the model of one operation: its permitted callers and its media
+ * Reads a contract's additions to the model of one operation: its permitted callers and its media
  * types.
  */
 public final class OperationContract {

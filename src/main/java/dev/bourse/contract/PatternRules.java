@@ -10,8 +10,8 @@ import java.util.List;
  *
  * <p>Java's matcher recurses once for each repetition of a group, so that a text with some thousand
  * repetitions overflows the stack of an event loop; and it tries every way to divide a text among
- * nested repetitions. These rules look at the pattern alone. A test counts the characters that a
- * match really reads, for every pattern in the tree.
+ * nested repetitions. These rules look at the pattern alone. A test counts, for every pattern in
+ * the tree, the characters that a match reads.
  */
 final class PatternRules {
   /**

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A compiled schema of a contract that checks values and describes their faults.
  *
  * <p>It stops at the first fault, and counts items, fields or characters before it looks at them.
- * So a check costs no more than that of an acceptable value, whatever a caller sends. Immutable and
+ * So the check of any value costs no more than the check of an acceptable value. Immutable and
  * thread-safe.
  *
  * <p>It supports the keywords that the contracts use ({@link SchemaRules}) and refuses to compile

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refusal sent to a client: an error code, a sentence that says exactly what failed, and the
- * extra fields of the code ({@code maximum}, {@code retry_after_s}, {@code reason} …).
+ * A refusal sent to a client: an error code, a sentence that names the exact fault, and the extra
+ * fields of the code ({@code maximum}, {@code retry_after_s}, {@code reason} …).
  *
  * <p>It is control flow, not a failure of the program, so it carries no stack trace.
  */

@@ -52,7 +52,7 @@ public final class Bulkhead {
    * A limit that rejects with {@code overloaded}. By default nothing waits and owners have no share
    * of their own.
    *
-   * @param what the work, as a plural noun for the error detail
+   * @param what a plural noun for the work, used in the error detail
    * @param most the most that runs at once, at least 1
    */
   public static Bulkhead of(String what, int most) {
@@ -85,10 +85,10 @@ public final class Bulkhead {
   }
 
   /**
-   * The same limit where one owner may have at most as much as is free. A lone owner gets half;
-   * each later owner finds as much free as it may take, and the last place goes to an owner that
-   * has none. A fixed share would either slow down a lone owner or let a few owners take everything
-   * together.
+   * Returns the same limit with a share that adapts to the load: an owner may take a place only
+   * while it has fewer places than are free. A lone owner gets half of all places, and the last
+   * place goes to an owner that has none. A fixed share would either slow down a lone owner or let
+   * a few owners take everything together.
    */
   public Bulkhead sharingFairly() {
     return new Bulkhead(most, mostWaiting, mostOfOwner, true, refusal);

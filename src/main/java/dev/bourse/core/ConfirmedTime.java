@@ -3,7 +3,7 @@ package dev.bourse.core;
 import java.util.OptionalLong;
 
 /**
- * The time that irreversible work goes by, such as posting an hour of usage or deleting rows past
+ * The time that irreversible work uses, such as posting an hour of usage or deleting rows past
  * their retention. A wrongly set clock must not trigger such work: confirmed time exists only while
  * independent evidence supports it, and without it callers postpone the work. Safe for use by any
  * thread, at any rate.

@@ -30,8 +30,8 @@ public enum ErrorCode {
   UNKNOWN_NODE(409, "unknown-node"),
   VERSION_MISMATCH(409, "version-mismatch"),
   /**
-   * A checkpoint that belongs to somebody else, was deleted, or never existed: the three look
-   * alike.
+   * A checkpoint that belongs to somebody else, was deleted, or never existed; the error is the
+   * same in all three cases.
    */
   GONE(410, "gone"),
   TOO_LARGE(413, "too-large"),

@@ -11,7 +11,7 @@ import java.nio.file.NotDirectoryException;
 public final class FailureText {
   private FailureText() {}
 
-  /** The failure in words, for the user of a command. */
+  /** Describes a failure to the user of a command. */
   public static String of(Throwable failure) {
     if (failure instanceof UncheckedIOException && failure.getCause() != null) {
       return of(failure.getCause());

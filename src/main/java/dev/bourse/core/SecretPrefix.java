@@ -1,8 +1,8 @@
 package dev.bourse.core;
 
 /**
- * The prefixes of all secrets that this service hands out. Scanners for leaked secrets go by this
- * list, so a kind of secret missing from it would not be found.
+ * The prefixes of all secrets that this service hands out. Scanners for leaked secrets use this
+ * list, so they would not find a kind of secret that is missing from it.
  */
 public enum SecretPrefix {
   API_TOKEN("brs_", true),

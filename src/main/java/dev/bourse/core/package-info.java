@@ -7,7 +7,7 @@
  * edge.
  *
  * <p>{@link dev.bourse.core.ConfirmedTime} is a third clock beside the wall clock and the monotonic
- * one; irreversible work goes by it.
+ * one; irreversible work uses it.
  */
 @NullMarked
 package dev.bourse.core;

@@ -139,7 +139,7 @@ public final class DeliveryClient {
                         .setMaxWaitQueueSize(Math.max(1, terms.asked()))));
   }
 
-  /** Returns what an address must be, if it is not valid; null if it is. */
+  /** Returns a description of a valid address if this one is not valid; null if it is. */
   public @Nullable String refusal(String url) {
     if (url.length() > MAX_URL || !URL.matcher(url).matches()) {
       return "an address such as "

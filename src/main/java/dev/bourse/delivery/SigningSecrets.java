@@ -45,7 +45,7 @@ public final class SigningSecrets {
   /**
    * Fails with {@code conflict} if secrets cannot be stored because the service has no secret key.
    *
-   * @param what the secrets, for the error
+   * @param what a noun for the secrets, used in the error
    */
   public void requireKey(String what) {
     if (!isAvailable()) {

@@ -42,8 +42,8 @@ public final class KeyChecks {
   /**
    * Checks that the encrypted values of the store can be decrypted.
    *
-   * @param withoutKey warning about a missing key, for a store that several processes share; empty
-   *     for another
+   * @param withoutKey the warning about a missing key if several processes share the store;
+   *     otherwise empty
    */
   public Check secretKey(SecretConfig secret, String withoutKey) {
     return new Check(
@@ -120,7 +120,7 @@ public final class KeyChecks {
   /**
    * Checks the expiry of the server's certificate and of the authorities of client certificates.
    *
-   * @param clients the accepted client certificates, for each port that requests some
+   * @param clients the accepted client certificates of each port that requests them
    */
   public Check certificate(TlsConfig tls, List<ClientCertificates> clients) {
     return new Check(

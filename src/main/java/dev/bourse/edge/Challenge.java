@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code WWW-Authenticate}, which tells a client how to authenticate (RFC 9110, section
- * 11.6.1).
+ * The header {@code WWW-Authenticate}, which lists the accepted ways to authenticate (RFC 9110,
+ * section 11.6.1).
  */
 final class Challenge {
   private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");

@@ -101,7 +101,7 @@ public final class Edge {
    * @param sharedBudgets token budgets shared with other processes; null if this process counts for
    *     itself; the caller closes them after the API
    * @param traces receive the requests; the caller closes them too
-   * @throws IllegalStateException as above
+   * @throws IllegalStateException as in the other constructor
    */
   public Edge(
       EdgeConfig config,
@@ -206,8 +206,8 @@ public final class Edge {
   }
 
   /**
-   * Prepares to stop: closes the listening sockets. Requests on open connections are answered as
-   * before, and each response closes its connection and tells the client to open another one.
+   * Prepares to stop: closes the listening sockets. Requests on open connections are still
+   * answered; each response has {@code Connection: close} and closes its connection.
    */
   public Future<Void> drain() {
     draining = true;

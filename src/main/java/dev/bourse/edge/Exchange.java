@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request and its response, on the event loop of its connection. It sends one response,
- * whatever the outcome of the request. {@link ReceivedRequest} contains the parsed request.
+ * One request and its response, on the event loop of its connection. It always sends exactly one
+ * response. {@link ReceivedRequest} contains the parsed request.
  */
 final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -84,7 +84,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   private @Nullable Scope missing;
   private boolean left;
 
-  /** True if the client was told that this is the connection's last response. */
+  /** True if the response has {@code Connection: close}, so that the connection closes after it. */
   private boolean isLast;
 
   Exchange(

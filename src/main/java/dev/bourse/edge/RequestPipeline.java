@@ -179,7 +179,7 @@ final class RequestPipeline {
   private void proceed(Exchange exchange, Endpoint endpoint) {
     endpoint.gate().accept(exchange.received());
     String mediaType =
-        // Stored bytes have a fixed type, whatever the client accepts.
+        // Stored bytes have a fixed type, even if the client does not accept it.
         endpoint.mediaTypes().contains(OperationContract.ANY_TYPE)
             ? OperationContract.ANY_TYPE
             : Headers.preferred(

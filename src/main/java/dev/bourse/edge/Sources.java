@@ -8,9 +8,9 @@ import java.util.random.RandomGenerator;
 /**
  * Sources of time and randomness.
  *
- * @param clock the time of day, for the Date header
- * @param nanos a monotonic clock, for budgets and deadlines
- * @param random unguessable numbers, for request ids
+ * @param clock the time of day, used for the Date header
+ * @param nanos a monotonic clock, used for budgets and deadlines
+ * @param random unguessable numbers, used for request ids
  */
 public record Sources(Clock clock, LongSupplier nanos, RandomGenerator random) {
   /** Returns the sources of the machine. */

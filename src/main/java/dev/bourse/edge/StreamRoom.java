@@ -56,9 +56,7 @@ final class StreamRoom {
         RETRY_MILLIS);
   }
 
-  /**
-   * Returns limits for what a process can carry; a fifth of the connections remains for requests.
-   */
+  /** Returns limits that fit a process; a fifth of its connections remains for requests. */
   static StreamRoom of(ProcessLimits process) {
     return new StreamRoom(Math.max(1, process.connections() / 5 * 4), process.eventBytes());
   }

@@ -29,7 +29,7 @@ final class TlsPort {
     options
         .setSsl(true)
         .setSslEngineOptions(handshakes)
-        // Tells a client that speaks only HTTP/2 so in the handshake.
+        // With ALPN, the handshake fails with a clear alert if a client supports only HTTP/2.
         .setUseAlpn(true)
         .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
         .setSslHandshakeTimeout(handshakeMillis)

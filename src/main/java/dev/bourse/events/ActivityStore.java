@@ -68,7 +68,7 @@ public final class ActivityStore {
   /**
    * Returns the newest entries of these clusters, both kinds merged, newest first.
    *
-   * @param who {@code user} or {@code system} to see only requests of that origin
+   * @param who {@code user} or {@code system} to return only entries of that origin
    */
   Future<List<StoredActivity>> listNewest(List<String> clusters, Optional<String> who) {
     if (clusters.isEmpty()) {

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class EventService {
   private static final Logger LOG = LoggerFactory.getLogger(EventService.class);
 
-  /** How far back a stream resumes; as far as other reads of the activity. */
+  /** How far back a stream resumes: the same period as for other reads of the activity. */
   private static final int DEPTH = ActivityStore.DEPTH;
 
   private static final Pattern ID = Pattern.compile("\\d{1,18}");

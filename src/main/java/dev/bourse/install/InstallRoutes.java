@@ -72,7 +72,7 @@ public final class InstallRoutes {
     this.baseUrl = baseUrl;
   }
 
-  /** What is written once, when somebody first asks for it. */
+  /** The served pages, written once at the first request. */
   private record Texts(ServedPage page, ServedPage script, ServedPage sums) {}
 
   /** Binds the operations. */

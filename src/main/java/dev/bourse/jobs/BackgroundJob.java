@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  *
  * @param name the job in the API, on the command line and in metrics, 1 to 60 of a-z, 0-9 and -;
  *     the same in all processes
- * @param summary what it does, as a noun phrase without a full stop
+ * @param summary its purpose, as a noun phrase without a full stop
  * @param periodMillis from the end of a run to the next one, at least 1
  * @param place which processes run it
  * @param needsConfirmedTime whether its turns are skipped while no clock is confirmed

@@ -75,8 +75,8 @@ public final class BackgroundJobs {
   }
 
   /**
-   * Starts to divide jobs among the processes of the store, after all of them were declared.
-   * Returns the job that does so; once it is stopped, {@link #leave}.
+   * Starts to divide jobs among the processes of the store; call it after all jobs are declared.
+   * Returns the job that divides them; call {@link #leave} after the job has stopped.
    */
   public ScheduledJob divide(Database database) {
     shares.join(database, process);
@@ -88,7 +88,7 @@ public final class BackgroundJobs {
             shares::round));
   }
 
-  /** Leaves the jobs of this process to others at once. */
+  /** Hands the jobs of this process over to the other processes immediately. */
   public Future<Void> leave() {
     return shares.leave();
   }

@@ -17,7 +17,7 @@ public final class JobLease {
   private final String owner;
 
   /**
-   * @param name what the lease is for
+   * @param name the lease's name, which states its purpose
    * @param owner a unique name of this process
    */
   public JobLease(Database database, String name, String owner) {

@@ -11,7 +11,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** What operators see of background jobs, and the runs that they ask for. */
+/** Shows background jobs to operators, and starts the runs that operators request. */
 public final class JobService {
   private final Database database;
   private final BackgroundJobs jobs;
@@ -34,9 +34,9 @@ public final class JobService {
   }
 
   /**
-   * Starts a run of a job in this process and records it; succeeds when it has started. Jobs that
-   * the processes divide run here whoever's turn it is, because their steps tolerate a second
-   * process.
+   * Starts a run of a job in this process and records it; succeeds when it has started. A job that
+   * the processes divide runs here even if it is another process's turn, because its steps tolerate
+   * a second process.
    *
    * <p>Fails with {@code not-found}, or with {@code conflict} if the job is running, if another
    * process holds its lease, or if it needs confirmed time and there is none.

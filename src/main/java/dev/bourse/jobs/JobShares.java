@@ -195,7 +195,7 @@ final class JobShares {
         .orElseGet(Future::succeededFuture);
   }
 
-  /** Leaves the tasks to others at once. */
+  /** Hands the tasks over to the other processes immediately. */
   Future<Void> leave() {
     Self here = self;
     self = null;

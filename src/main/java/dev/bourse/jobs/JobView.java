@@ -3,9 +3,9 @@ package dev.bourse.jobs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job as the process that answers knows it. Nothing of it is stored: it begins with the process.
+ * The state of a job in the process that answers. It is not stored, so it is empty after a restart.
  *
- * @param job what was declared
+ * @param job the job's declaration
  * @param runningSinceMillis when the run in progress started; null while none is
  * @param nextRunMillis when the next run is due; null while one is in progress
  * @param lastRun the last run that ended here; null before the first

@@ -69,7 +69,9 @@ public final class ScheduledJob {
   /** Whether another run was requested during this one. */
   private boolean isRequested;
 
-  /** Whether an operator asked for the run, which is then done here whoever's turn it is. */
+  /**
+   * Whether an operator requested the run; it then runs here even if it is another process's turn.
+   */
   private boolean isManual;
 
   private long runBeginNanos;
@@ -125,7 +127,7 @@ public final class ScheduledJob {
   /**
    * Starts a run for an operator; succeeds when it has started.
    *
-   * @param record stores who asked for it; if that fails, nothing runs
+   * @param record stores the request and its author; if that fails, nothing runs
    */
   Future<Void> runNow(Supplier<Future<Void>> record) {
     Promise<Void> started = Promise.promise();
@@ -210,7 +212,7 @@ public final class ScheduledJob {
     step(true);
   }
 
-  /** Skipped turns are those of whole runs; a run that lost its turn half way ends. */
+  /** Only whole runs count as skipped; a run that loses its turn half way ends. */
   private void step(boolean isFirst) {
     long now = jobs.nowMillis();
     if (job.needsConfirmedTime()) {
@@ -328,7 +330,7 @@ public final class ScheduledJob {
     return tally;
   }
 
-  /** Returns the job as it stands. Safe on any thread. */
+  /** Returns the job's current state. Safe on any thread. */
   JobView view() {
     JobView now = tally.view(job, jobs.nowMillis(), jobs.nanos());
     return now.withRefusal(refusal(now));

@@ -15,13 +15,14 @@
  * market's lease.
  *
  * <p>Three rules say which process runs a job. {@code EACH_PROCESS}: all. {@code ONE_PROCESS}: the
- * one that {@code JobShares} computes from the rows of {@code upkeep_process}; this saves work, and
- * a step tolerates a second process. {@code LEASE_HOLDER}: the one that holds a {@link
- * dev.bourse.jobs.JobLease}, a row of {@code webhook_lease} by the lease's name, whatever the job
- * delivers. The market's leases stay in {@code lease}: their epoch fences the commits of a tick,
- * and the row carries the quote. Claims of blobs and of mails belong to an item and not to a job.
- * The tables keep their names, because processes of the previous release take the same rows during
- * a rolling upgrade; a table of another name would let both releases hold one lease.
+ * process that {@code JobShares} computes from the rows of {@code upkeep_process}; this saves work,
+ * and a step tolerates a second process. {@code LEASE_HOLDER}: the process that holds a {@link
+ * dev.bourse.jobs.JobLease}, a row of {@code webhook_lease} with the lease's name; the table serves
+ * all jobs, not only webhooks. The market's leases stay in {@code lease}: their epoch fences the
+ * commits of a tick, and the row carries the quote. Claims of blobs and of mails belong to an item
+ * and not to a job. The tables keep their names, because processes of the previous release take the
+ * same rows during a rolling upgrade; a table of another name would let both releases hold one
+ * lease.
  *
  * <p>Rejected: a scheduler with calendar times (no job needs one), fixed rates (a busy store would
  * face a queue of late runs), and a run of a missed turn for each period that a long run took.

@@ -49,7 +49,7 @@ public final class RequestContext {
     }
   }
 
-  /** The caller of a request, who is judged again when a write of the request is carried out. */
+  /** The caller of a request; the caller's rights are checked again before a write is stored. */
   public interface Standing {
     /** The name of the caller in the trail. */
     String actor();

@@ -75,7 +75,7 @@ public final class OutboxMail implements MailSender {
         part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(part, eml(mail, now), StandardCharsets.UTF_8);
     Files.move(part, folder.resolve(name + ".eml"));
-    // Neither the recipient nor the link, which signs its holder in.
+    // The line contains neither the recipient nor the link, because the link signs its holder in.
     LOG.info("a mail is in {}", folder.resolve(name + ".eml"));
     prune();
   }

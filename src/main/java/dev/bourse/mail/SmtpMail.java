@@ -58,7 +58,7 @@ public final class SmtpMail implements MailSender {
   }
 
   /**
-   * @param trusted the trusted certificates; null for those of the Java platform
+   * @param trusted the trusted certificates; null for the Java platform's own
    */
   SmtpMail(
       Vertx vertx,

@@ -41,7 +41,7 @@ final class SmtpServer {
   /**
    * @param attemptMillis time-out of one attempt
    * @param closeMillis longest wait at shutdown for attempts in progress
-   * @param trusted the trusted certificates; null for those of the Java platform
+   * @param trusted the trusted certificates; null for the Java platform's own
    */
   SmtpServer(
       Vertx vertx,

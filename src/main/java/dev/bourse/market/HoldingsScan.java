@@ -40,8 +40,8 @@ final class HoldingsScan {
   /**
    * The listener compares the answers with every cluster that may hold a machine, which takes some
    * ten milliseconds of an event loop for 100,000 clusters. After each comparison, the scan
-   * collects answers for nine times as long, so that it uses at most a tenth of the loop. For a few
-   * clusters that is no time at all, and the first tick knows the machines' answers.
+   * collects answers for nine times as long, so that it uses at most a tenth of the loop. With few
+   * clusters the wait is negligible, so the first tick knows the machines' answers.
    */
   private static final int GATHERED_TIMES = 9;
 

@@ -16,7 +16,8 @@ import java.time.Duration;
  *     that runs it dies
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
  * @param gangPatienceMillis {@code market.gang-patience}: how long a minimum of several nodes may
- *     take to become active from its first grant, and how long its cluster stands back after that
+ *     take to become active from its first grant, and how long its cluster gets no new nodes after
+ *     that
  * @param probeIntervalMillis {@code nodes.probe-interval}: how often each machine is probed
  */
 public record MarketConfig(

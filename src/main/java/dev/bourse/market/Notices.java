@@ -160,7 +160,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
 
   /**
    * Withdraws a cluster's notices while the market is paused. They do not count after the pause, so
-   * that a holder who loses the seat then is given a whole notice.
+   * that a holder that loses the seat then gets a whole notice.
    */
   static Part paused(Cluster cluster, long nowMillis) {
     List<Allocation> all =

@@ -68,7 +68,7 @@ final class Settlement {
                     next -> order(next.getKey(), next.getValue())));
   }
 
-  /** Stops the orders after one that found the lease lost. */
+  /** Stops the orders after the first order that found the lease lost. */
   private <T> Iterator<T> whileLeaseIsHeld(Iterator<T> orders) {
     return new Iterator<>() {
       @Override

@@ -504,8 +504,8 @@ final class Tick {
 
   /**
    * Keeps a price while a node is held even if no bid has a seat, because a usable node must be
-   * billed. This happens if a reserve price above all ceilings ends every seat at once and the
-   * nodes go later.
+   * billed. This happens if a reserve price above all ceilings ends every seat at once while the
+   * nodes are reclaimed later.
    */
   private Clearing priced(Clearing clearing) {
     boolean isAnyHeld =
@@ -592,7 +592,8 @@ final class Tick {
   }
 
   /**
-   * Returns the declared slots that a cluster can afford; a gang that stands back gets no new ones.
+   * Returns the declared slots that a cluster can afford; a gang that waits after an unwound
+   * minimum gets no new ones.
    */
   private int slots(Cluster cluster, int held) {
     if (Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis)) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** CanonicalJson JSON: keys in order, equal numbers written alike. */
+/** Canonical JSON: sorted keys, and one spelling for equal numbers. */
 final class CanonicalJson {
   private CanonicalJson() {}
 

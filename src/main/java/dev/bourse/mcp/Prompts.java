@@ -4,7 +4,7 @@ import dev.bourse.core.Text;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
-/** The prompts that a user can start with: one, for a careful bid. */
+/** The prompts that a user can start with: a single prompt for a careful bid. */
 final class Prompts {
   private static final String BID = "bid";
   private static final int MAX_ARGUMENT = 128;

@@ -278,7 +278,7 @@ final class PinnedSsh {
     }
   }
 
-  /** Keeps the beginning of what a command prints. */
+  /** Keeps the beginning of a command's output. */
   private static final class CappedOutput extends OutputStream {
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
 

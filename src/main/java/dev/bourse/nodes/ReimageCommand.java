@@ -41,7 +41,7 @@ final class ReimageCommand {
    * Runs the command until it ends, its time is up or the order is not wanted any more. Blocks.
    *
    * @return the machine's new host key, {@code type base64}
-   * @throws NodeFailureException with what the command printed if it gave no key
+   * @throws NodeFailureException with the command's output if it contains no key
    */
   String run(Machine machine, ReimageOrder order) {
     String call = machine.nodeId() + ": reimage";

@@ -47,7 +47,7 @@
  * that hangs, fails or is cut off in the middle of its answer, an error of the GPU's firmware, a
  * recovery action that the driver asks for, and the operator's own check are {@code DEGRADED} at
  * most. Room on the disk, memory and the clock are not checked while a machine is held. A tenant
- * who is root can forge each check, see {@link dev.bourse.nodes.MachineTerms#hasRootTenants}.
+ * with root rights can forge each check, see {@link dev.bourse.nodes.MachineTerms#hasRootTenants}.
  *
  * <p>A notice ({@code notice.sh}) reaches the tenant's programs through a file that only root can
  * write and through one process with the tenant's ids, so the tenant's programs run, open files and

@@ -31,7 +31,7 @@ public final class AuthorizationServer {
    *
    * @param keys sign the tokens
    * @param tokens issues and reads them
-   * @param members checks who may act
+   * @param members checks whether a member may act
    * @param revocations records refused tokens
    */
   public record TokenIssuer(

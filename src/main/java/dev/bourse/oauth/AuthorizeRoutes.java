@@ -246,9 +246,9 @@ final class AuthorizeRoutes {
   }
 
   /**
-   * A page that sends the browser on by itself. It is not a redirect, because browsers apply {@code
-   * form-action} to all redirects after a form: the policy would have to list every address the
-   * application redirects to, and it cannot name {@code [::1]}.
+   * A page that forwards the browser to the application. It is not a redirect, because browsers
+   * apply {@code form-action} to all redirects after a form: the policy would have to list every
+   * address the application redirects to, and it cannot name {@code [::1]}.
    */
   private Answer back(Addressee to, String address) {
     return new Answer.RenderedPage(

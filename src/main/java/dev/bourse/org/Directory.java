@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port to a directory of people. The service's own rows say who is a member; a directory adds
+ * The port to a directory of people. The service's own rows define the members; a directory adds
  * personal data such as names.
  */
 public interface Directory {
@@ -21,9 +21,9 @@ public interface Directory {
   record Person(String email, String name, boolean active, @Nullable Long lastLoginAtMillis) {}
 
   /**
-   * Returns the directory's data on these members, by username. Members that the directory does not
-   * know, or does not answer for in time, are left out. Never fails, and never takes much longer
-   * than the directory's time-out.
+   * Returns the directory's data on these members, by username. Omits members that are unknown to
+   * the directory or whose look-up is not answered in time. Never fails, and never takes much
+   * longer than the directory's time-out.
    */
   Future<Map<String, Person>> find(List<Member> members);
 

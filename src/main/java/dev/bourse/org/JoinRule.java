@@ -30,7 +30,7 @@ public record JoinRule(
     @Nullable String provenBy) {
   /** The kind of people a rule admits. */
   public enum Kind {
-    /** Everybody who signs in with an address of this domain, once it is proven. */
+    /** Everybody with an address of this domain, after the domain is proven. */
     DOMAIN("domain"),
     /** The person who signs in with this address. */
     EMAIL("email");

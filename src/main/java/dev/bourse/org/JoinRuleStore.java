@@ -84,7 +84,7 @@ final class JoinRuleStore {
       WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value))\
       """;
 
-  /** Invitations sent by a member that nobody has accepted, as SQL. */
+  /** A member's unaccepted invitations, as SQL. */
   static final String SENT =
       "join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ? AND " + UNCONSUMED;
 
@@ -203,7 +203,7 @@ final class JoinRuleStore {
         JoinRuleStore::rule);
   }
 
-  /** Addresses of the invitations a member sent that nobody has accepted, the oldest first. */
+  /** Addresses of a member's unaccepted invitations, oldest first. */
   Future<List<String>> listInvitedBy(String orgId, String username) {
     return database.read(
         """

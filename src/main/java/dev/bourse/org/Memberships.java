@@ -93,7 +93,10 @@ public final class Memberships {
         row -> new Membership(row.text("org_id"), row.text("display"), row.textOrNull("username")));
   }
 
-  /** The address of the member who invited an address; empty if an operator did, or nobody. */
+  /**
+   * The address of the member who invited an address; empty without an invitation and for an
+   * operator's.
+   */
   public Future<Optional<String>> findInviter(String orgId, String email) {
     return database.readFirst(
         """

@@ -167,7 +167,7 @@ public final class OrgAdminService {
         .commit(changes.toArray(new Change[0]))
         .onSuccess(stored -> LOG.info("organization {} retired", orgId))
         .compose(stored -> OrgWrite.inForce(refresh(orgId)))
-        // The organization is retired; what is not released now is released by the job.
+        // The organization is retired even if this release fails; the job then releases the rest.
         .compose(loaded -> releaseRetired().otherwiseEmpty())
         .compose(released -> OrgWrite.inForce(store.get(orgId)));
   }

@@ -119,8 +119,8 @@ public final class OrgService {
    * A page of one token's activity.
    *
    * @param tokenId {@code self} for the caller's own
-   * @throws ApiException {@code not-found}, worded alike for another organization's token and for
-   *     one that does not exist
+   * @throws ApiException {@code not-found}, with the same wording for another organization's token
+   *     and for a token that does not exist
    */
   Future<Page<TrailEntry>> listTokenActivity(Principal caller, String tokenId, TrailQuery query) {
     String orgId = caller.org().orgId();

@@ -148,7 +148,7 @@ final class ScimLookup {
   }
 
   /**
-   * The user who is the member, among the users with the member's name. A username is unique only
+   * Returns the member's user among the users with the member's name. A username is unique only
    * within its organization, and a directory serves several organizations, so an address must match
    * too. Empty if no user matches, or several that differ.
    */

@@ -14,7 +14,7 @@ public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) 
   /** The rivalry without bids. */
   public static final Rivalry NONE = new Rivalry(0, null, 0);
 
-  /** Returns it with a further bid. */
+  /** Returns these bids with a further one. */
   public Rivalry with(String org, long cents) {
     if (org.equals(bestOrg)) {
       return cents > bestCents ? new Rivalry(cents, org, nextCents) : this;
@@ -26,7 +26,8 @@ public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) 
   }
 
   /**
-   * Returns it with each ceiling rounded down to the grid. Only rounded values leave a tick.
+   * Returns these bids with each ceiling rounded down to the grid. Only rounded values leave a
+   * tick.
    *
    * @param reserveCents the first price of the grid; no ceiling is under it
    */

@@ -3,7 +3,7 @@ package dev.bourse.remote;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
-/** A command failed; the message says why and what to do about it. */
+/** A command failed; the message states the cause and the remedy. */
 public final class RefusedException extends Exception {
   private static final long serialVersionUID = 1;
 

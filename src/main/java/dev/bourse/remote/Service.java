@@ -72,7 +72,7 @@ public final class Service {
    * Calls an operation.
    *
    * @param path with its parameters, percent-encoded
-   * @throws RefusedException saying what went wrong and what to do about it
+   * @throws RefusedException with the cause and the remedy
    */
   public JsonObject call(String method, String path, @Nullable JsonObject body)
       throws RefusedException {

@@ -160,8 +160,9 @@ final class Randomness {
       }
       previous = letter;
     }
-    // Of six random pairs five are common once in a thousand, of nine six three times. Texts with
-    // many digits are not words, and pairs of hexadecimal letters are common ones.
+    // In one of a thousand random texts with six pairs, five are common; in three of a thousand
+    // with nine pairs, six are common. Texts with many digits are not words, and pairs of
+    // hexadecimal letters are common pairs.
     return pairs >= 6 && pairs * 2 >= to - from && common * 10 >= pairs * (pairs < 9 ? 7 : 6);
   }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Names of files whose purpose is to hold credentials, whatever their content. */
+/** Names of files whose purpose is to hold credentials; the content does not matter. */
 final class SecretFileNames {
   private static final Set<String> REFUSED =
       Set.of(

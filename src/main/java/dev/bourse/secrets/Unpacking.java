@@ -21,7 +21,7 @@ final class Unpacking {
   /** Bytes that may be unpacked before the ratio applies. */
   static final int FIRST = 32 * 1024;
 
-  /** The most members of archives: each costs about a microsecond, whatever its content. */
+  /** The most members of archives: each costs about a microsecond, even if it is empty. */
   static final int MEMBERS = 100_000;
 
   /**

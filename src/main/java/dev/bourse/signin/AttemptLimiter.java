@@ -25,7 +25,7 @@ public final class AttemptLimiter {
   private final LoadingCache<String, Bucket> buckets;
 
   /**
-   * @param noun the attempts and their origin, for the refusal
+   * @param noun a noun for the attempts and their origin, used in the refusal
    */
   public AttemptLimiter(int perPeriod, String noun) {
     this.perPeriod = perPeriod;

@@ -64,8 +64,8 @@ public final class OwnSessions {
   }
 
   /**
-   * Ends one session; {@code not-found}, worded alike for another member's session and for one that
-   * does not exist.
+   * Ends one session. Fails with {@code not-found}, with the same wording for another member's
+   * session and for a session that does not exist.
    */
   public Future<Void> end(String orgId, String username, String id) {
     return database.commit(

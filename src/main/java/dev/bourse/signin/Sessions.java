@@ -35,8 +35,9 @@ import java.util.stream.Collectors;
  * Authenticates browsers by their session cookie, and checks that forms come from this service's
  * pages.
  *
- * <p>A visitor who is not signed in gets a cookie with the first form, whose token is derived from
- * it. Signing in creates a new cookie, so that nobody can plant one in advance (session fixation).
+ * <p>A visitor without a session gets a cookie with the first form; the form's token is derived
+ * from the cookie. Signing in creates a new cookie, so that nobody can plant one in advance
+ * (session fixation).
  */
 public final class Sessions implements SessionAuthenticator {
   /** The longest time between two uses of a session. */
@@ -260,7 +261,7 @@ public final class Sessions implements SessionAuthenticator {
     }
   }
 
-  /** The calling browser, for a form before sign-in. */
+  /** Returns the calling browser; used by forms before sign-in. */
   public Visitor visitor(Call call) {
     Optional<String> known = secret(call, visitorCookieName());
     String secret = known.orElseGet(() -> Secrets.next(random));

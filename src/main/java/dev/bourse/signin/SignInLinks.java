@@ -49,7 +49,7 @@ public final class SignInLinks implements Invitations {
    */
   static final int INVITATIONS_OF_ORG = 200;
 
-  /** Enough for recipients who delete them unread, without flooding anybody. */
+  /** Enough if a recipient deletes some of them unread, and few enough not to flood a mailbox. */
   static final int INVITATIONS_TO_ADDRESS = 5;
 
   private final LinkStore store;
@@ -176,7 +176,7 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * Creates a token for a person with an address proven by a provider who has to choose an
+   * Creates a token for a person whose address a provider has proven and who must choose an
    * organization. It can be used once, like a link, but is never mailed.
    */
   Future<String> choice(LinkStore.Link person) {

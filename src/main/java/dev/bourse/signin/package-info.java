@@ -17,8 +17,8 @@
  *
  * <p>Anybody can have a link mailed to anybody, so a link does not redirect other browsers to its
  * requester's target: the target applies only in the requesting browser, identified by its cookie.
- * And strangers who request links for an address must not lock its owner out: requests are counted
- * for each network, and past the bound over all networks the links already mailed still work.
+ * Strangers who request links for an address must not lock its owner out: requests are counted for
+ * each network, and past the bound over all networks the links already mailed still work.
  *
  * <p>Rejected: passwords; a new request that invalidates earlier links, which would let strangers
  * invalidate an owner's; sessions in signed cookies, which cannot be revoked; and storing the state

@@ -23,7 +23,7 @@ public final class SshKeyPolicy {
    * to nodes regardless of the application's own limits. Fails with {@code forbidden} for an API
    * token without {@code capacity:write} if the organization demands that scope.
    *
-   * @param operation the attempted operation, for the error
+   * @param operation the attempted operation, used in the error
    */
   Future<Void> requireWriter(Principal caller, String operation) {
     if (caller.credential() == Principal.CredentialKind.API_TOKEN

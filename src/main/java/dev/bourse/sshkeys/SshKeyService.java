@@ -168,7 +168,7 @@ public final class SshKeyService implements Mirror {
         .toList();
   }
 
-  /** Returns true if the organization has any live key, for whichever clusters. */
+  /** Returns true if the organization has a live key for any cluster. */
   public boolean hasKeys(String orgId) {
     return !byOrg.getOrDefault(orgId, List.of()).isEmpty();
   }

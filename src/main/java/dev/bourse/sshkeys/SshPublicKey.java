@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  * @param blobBase64 the key itself, canonical base64
  * @param comment text after the key, on one line; empty if there is none
  * @param fingerprint {@code SHA256:} and the unpadded base64 digest of the blob, as ssh-keygen
- *     prints it; equal keys have equal fingerprints whatever their comments
+ *     prints it; equal keys have equal fingerprints even if their comments differ
  */
 public record SshPublicKey(String type, String blobBase64, String comment, String fingerprint) {
   private static final String FIELD = "public_key";

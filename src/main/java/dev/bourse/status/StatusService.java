@@ -24,7 +24,7 @@ public final class StatusService {
    * The process that answers.
    *
    * @param version of the program
-   * @param id as leases of markets name it
+   * @param id its id in market leases
    * @param disk reads the usage of the data folder's disk
    * @param clock reads the state of the clocks
    */

@@ -10,9 +10,9 @@
  * <p>At most one read runs at a time, and concurrent requests share its answer, so that operators'
  * pages that poll every few seconds cost the store no more than one of them.
  *
- * <p>Rejected: printing what {@code /metrics} prints, because each process knows only its own part;
- * keeping the counts in memory, because each process would have to follow every change of every
- * node.
+ * <p>Rejected: printing the numbers of {@code /metrics}, because each process knows only its own
+ * part; keeping the counts in memory, because each process would have to follow every change of
+ * every node.
  */
 @NullMarked
 package dev.bourse.status;

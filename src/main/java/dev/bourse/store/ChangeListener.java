@@ -1,8 +1,8 @@
 package dev.bourse.store;
 
 /**
- * Receives changes that other processes made in the same store. It receives its own process's
- * changes only if they were stored after their callers had been told that the outcome is unknown.
+ * Receives changes that other processes made in the same store. It receives a change of its own
+ * process only if the change was stored after its caller had received an unknown outcome.
  */
 public interface ChangeListener {
   /**

@@ -4,7 +4,7 @@ import io.vertx.core.Future;
 
 /**
  * A correction of one table after a clock was ahead, run by {@link ClockCorrection}. It is
- * idempotent, in two processes at once too.
+ * idempotent, even if two processes run it at the same time.
  */
 public interface Correction {
   /** How far two correct clocks may differ. Times that lie no further ahead stay unchanged. */

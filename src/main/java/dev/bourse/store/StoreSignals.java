@@ -11,7 +11,7 @@ import java.util.function.LongConsumer;
  * #registerMetrics}, because a store opens before the metrics exist.
  */
 public final class StoreSignals {
-  /** From a disk that does not flush to one that hangs. */
+  /** Buckets, from a disk that does not flush to a disk that hangs. */
   private static final double[] SECONDS = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2, 10};
 
   private static final double[] COMMITS = {1, 2, 4, 8, 16, 32, 64, 128, 256};

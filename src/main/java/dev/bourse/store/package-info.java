@@ -10,9 +10,9 @@
  * stores.
  *
  * <p>{@link dev.bourse.store.Migrations} brings any engine's schema up to date, over a session that
- * no time-out cuts short. {@link dev.bourse.store.BoundedWork} keeps what is done to a whole fleet
- * from crowding out the rest, and {@link dev.bourse.store.Timekeeper} tells how far the time is
- * confirmed, by the engine's clock.
+ * no time-out cuts short. {@link dev.bourse.store.BoundedWork} keeps writes for a whole fleet from
+ * crowding out other writes, and {@link dev.bourse.store.Timekeeper} confirms the time by the
+ * engine's clock.
  *
  * <p>Copies of rows in memory are a {@link dev.bourse.store.Mirror}: a {@link
  * dev.bourse.store.ChangeListener} receives each change of other processes. Rows that do not arrive

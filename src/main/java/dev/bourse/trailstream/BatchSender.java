@@ -52,7 +52,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
         traces);
   }
 
-  /** Returns what a destination must be, if it cannot be used; empty if it can. */
+  /** Returns the requirement that a destination violates; empty if the destination can be used. */
   Future<Optional<String>> refusal(String orgId, Destination destination) {
     return address(destination)
         .compose(

@@ -157,7 +157,7 @@ final class TrailStreamService {
   /**
    * A stream's secret.
    *
-   * @param told the text that the member sees once; null for an object store's
+   * @param told the text that the member sees once; null for the secret of an object store
    */
   private record Secret(Buffer bytes, @Nullable String told) {}
 

@@ -117,7 +117,9 @@ public final class TrailStreams {
         streamer::failed);
   }
 
-  /** Ends when the attempts in progress have; another process sends the rest. */
+  /**
+   * Stops, and completes when the attempts in progress have ended; another process sends the rest.
+   */
   public Future<Void> stop() {
     return streamer.stop().eventually(client::close);
   }

@@ -80,8 +80,8 @@ final class WebhookService {
   }
 
   /**
-   * Returns an endpoint; fails with {@code not-found} for a missing one and for another
-   * organization's alike.
+   * Returns an endpoint; fails with {@code not-found} for a missing endpoint and for another
+   * organization's.
    */
   Future<WebhookEndpoint> readWebhook(Principal caller, String endpointId) {
     return store

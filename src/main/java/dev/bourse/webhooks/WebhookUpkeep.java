@@ -14,8 +14,8 @@ final class WebhookUpkeep {
   private static final int STEP = 200;
 
   /**
-   * Most pending deliveries of one endpoint, what a hundred busy clusters produce in three days; at
-   * 1 KB each it is 20 MB.
+   * The most pending deliveries of one endpoint: a hundred busy clusters produce as many in three
+   * days. At 1 KB each they take 20 MB.
    */
   private static final long MAX_WAITING = 20_000;
 

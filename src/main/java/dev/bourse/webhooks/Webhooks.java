@@ -116,7 +116,10 @@ public final class Webhooks {
         dispatcher::failed);
   }
 
-  /** Ends when the attempts in progress have; another process delivers the rest. */
+  /**
+   * Stops, and completes when the attempts in progress have ended; another process delivers the
+   * rest.
+   */
   public Future<Void> stop() {
     unsubscribe.run();
     return dispatcher.stop().eventually(client::close);

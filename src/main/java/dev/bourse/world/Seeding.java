@@ -151,7 +151,7 @@ public final class Seeding {
   }
 
   /**
-   * Returns what callers need, by organization: clusters, members and the secrets of newly minted
+   * Returns the data for callers by organization: clusters, members and the secrets of newly minted
    * tokens.
    */
   public JsonObject keys() {
@@ -243,7 +243,7 @@ public final class Seeding {
     }
     JsonObject people = new JsonObject();
     for (WorldFile.MemberSeed member : tenant.members()) {
-      // A member who was removed must not return with the next start.
+      // A removed member must not return at the next start.
       if (isNew) {
         statements.add(
             RosterStore.insert(

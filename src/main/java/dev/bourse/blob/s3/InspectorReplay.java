@@ -16,7 +16,7 @@ import software.amazon.awssdk.core.ResponseInputStream;
  * slices, between which other uploads get a turn, and resumes after a fault.
  */
 final class InspectorReplay {
-  /** Some tens of milliseconds of a whole object; then others get a turn. */
+  /** A slice takes some tens of milliseconds; between slices other uploads get a turn. */
   private static final int SLICE_BYTES = 16 * 1024 * 1024;
 
   private final S3Calls calls;

@@ -9,7 +9,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Deletes what crashed processes left incomplete, according to the rows. */
+/**
+ * Deletes the leftovers of crashed processes, which it finds by the rows: half-deleted uploads,
+ * orphaned pieces, and multipart uploads without a row.
+ */
 final class LeftoverCleanup {
   private static final int TIDIED_AT_ONCE = 100;
 

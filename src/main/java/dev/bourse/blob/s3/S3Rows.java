@@ -437,8 +437,8 @@ final class S3Rows {
   }
 
   /**
-   * Starts to delete an upload, whichever process has it open. Does nothing to one that is
-   * completing.
+   * Starts to delete an upload, even if another process has it open. Does nothing to an upload that
+   * is completing.
    *
    * @param from the states the upload may be in
    */

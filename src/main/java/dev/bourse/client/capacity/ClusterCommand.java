@@ -57,7 +57,7 @@ public abstract class ClusterCommand extends SignedInCommand {
   }
 
   /**
-   * The completions of a positional argument, for the line parsed so far.
+   * Returns the completions of a positional argument after the line parsed so far.
    *
    * @param nodes the known nodes of the selected cluster
    */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The text of a redrawn table: a cluster's state and its latest events. */
 final class WatchedCluster {
-  /** As many as fit below the nodes on a usual terminal. */
+  /** The number of events that fit below the nodes on a usual terminal. */
   private static final int EVENTS = 8;
 
   private final Deque<String> happened = new ArrayDeque<>();

@@ -1,9 +1,9 @@
 package dev.bourse.edge.limits;
 
 /**
- * Limits of what one client can hold.
+ * Limits of the resources that one client can hold.
  *
- * @param room what all clients can hold together, and one address of it
+ * @param room the limits of all clients together and of one address
  * @param headMillis the deadline of a new connection's first head, and of the rest of any head that
  *     has started
  * @param keepAliveMillis the time from a response to the start of the next request's head

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Neighbours {
   /**
-   * How many connections may exceed the limit for a turn or two of a loop: few compared with the
-   * limit of thousands, and as many as arrive in such a turn.
+   * The number of connections that may exceed the limit for one or two turns of a loop: small
+   * compared with the limit of thousands, and enough for the arrivals of such a turn.
    */
   private static final int MOST_ASKING = 64;
 

@@ -87,7 +87,7 @@ public record ProcessLimits(
   private static ProcessLimits of(
       long heapBytes, long directBytes, long files, int connectionBytes) {
     long byHeap = heapBytes / 4 / connectionBytes;
-    // At most half of the files, if those are few.
+    // If the process may open few files, connections get half of them.
     long byFiles = Math.max(files / 2, files - OTHER_FILES);
     int connections = (int) Math.max(64, Math.min(MAX_CONNECTIONS, Math.min(byHeap, byFiles)));
     long unread = Math.max(1 << 20, Math.min(heapBytes / 8, directBytes / 4));

@@ -46,7 +46,7 @@ public final class ProxyProtocol {
     this.clients = clients;
   }
 
-  /** Returns whether this address may connect; counts one that may not. */
+  /** Returns whether this address may connect; counts rejections. */
   boolean admits(String peer) {
     if (clients.isProxy(peer)) {
       return true;

@@ -33,7 +33,7 @@ public final class RequestBudgets {
   /**
    * @param perMinute requests a minute; 0 for no budget
    * @param burst the most requests at once
-   * @param noun the owner of the budget, for the error
+   * @param noun a noun for the owner of the budget, used in the error
    * @param reason the budget's name in the error
    * @param nanos a monotonic clock
    */

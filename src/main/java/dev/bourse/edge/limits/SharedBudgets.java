@@ -85,7 +85,7 @@ public final class SharedBudgets {
   }
 
   /**
-   * Makes the first connection. Succeeds after the first attempt, whatever its result, so that the
+   * Makes the first connection. Succeeds after the first attempt even if it fails, so that the
    * service starts without the server.
    *
    * @param perMinute the budget of a token, over 0

@@ -1,7 +1,7 @@
 /**
- * Limits of what clients may use: requests a minute ({@link
- * dev.bourse.edge.limits.RequestBudgets}), connections and memory ({@link
- * dev.bourse.edge.limits.ProcessLimits}), and time ({@link dev.bourse.edge.limits.EdgeLimits}).
+ * Limits of clients' resources: requests a minute ({@link dev.bourse.edge.limits.RequestBudgets}),
+ * connections and memory ({@link dev.bourse.edge.limits.ProcessLimits}), and time ({@link
+ * dev.bourse.edge.limits.EdgeLimits}).
  *
  * <p>{@link dev.bourse.edge.limits.Connections} closes the connections of slow clients; {@code
  * UnreadBytesHandler} counts unread bytes; {@link dev.bourse.edge.limits.Occupancy} sums up the

@@ -58,7 +58,7 @@ final class PostgresLink {
   /**
    * The time limit of one attempt to reconnect: TCP retransmits a lost packet after growing pauses,
    * while a new attempt is answered at once. Every {@value #FULL_ATTEMPT}th attempt may take the
-   * full time, for a server that is only slow.
+   * full time, because the server may only be slow.
    */
   private static final long ATTEMPT_MILLIS = 1_500;
 
@@ -195,7 +195,7 @@ final class PostgresLink {
     context.closeFuture().add(clients);
   }
 
-  /** Connects. Completes with the first attempt, whatever its result; later attempts follow. */
+  /** Connects. Completes after the first attempt even if it fails; later attempts follow. */
   Future<Void> connect() {
     context.execute(this::attempt);
     return first.future();

@@ -137,7 +137,7 @@ public record PostgresUrl(
     if (tls.compareTo(Tls.REQUIRE) > 0 && rootCertificate.isEmpty()) {
       throw new IllegalArgumentException("sslmode=" + tls.label() + " needs sslrootcert=FILE");
     }
-    // As in PostgreSQL's own client: a given authority implies verification.
+    // A given authority implies verification, as in PostgreSQL's own client.
     if (tls == Tls.REQUIRE && rootCertificate.isPresent()) {
       tls = Tls.VERIFY_CA;
     }

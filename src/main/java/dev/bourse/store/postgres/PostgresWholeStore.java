@@ -313,7 +313,10 @@ public final class PostgresWholeStore implements WholeStore {
     return values;
   }
 
-  /** Orders by bytes, as every engine sorts text, whatever the column's collation. */
+  /**
+   * Orders text by bytes regardless of the column's collation, so that all engines have the same
+   * order.
+   */
   private static String ordered(Column column) {
     return column.quoted() + (column.kind() == StoredTable.Kind.TEXT ? " COLLATE \"C\"" : "");
   }

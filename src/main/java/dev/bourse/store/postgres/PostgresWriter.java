@@ -112,7 +112,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     final List<PostgresBatch.Commit> commits;
     final Throwable cause;
 
-    /** True if its callers were told that the outcome is unknown. */
+    /** True if its callers have received an unknown outcome. */
     boolean isAnswered;
 
     Unknown(GroupId id, List<PostgresBatch.Commit> commits, Throwable cause) {
@@ -455,7 +455,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return true;
   }
 
-  /** Queues a commit that was aside before all that wait. */
+  /** Queues a commit that was put aside, ahead of all waiting commits. */
   private void resume(PostgresBatch.Commit commit, int decidedIn) {
     Throwable obstacle;
     synchronized (this) {
@@ -567,7 +567,8 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     unknowns.remove(unknown);
     own.recorded(unknown.id);
     if (unknowns.isEmpty()) {
-      // Before the outcome is announced: a listener may commit as soon as it hears.
+      // Comes before the announcement of the outcome, because a listener may commit immediately
+      // after it.
       synchronized (this) {
         away = null;
       }

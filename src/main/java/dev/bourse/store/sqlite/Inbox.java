@@ -24,7 +24,7 @@ final class Inbox<T> {
   private boolean closed;
 
   /**
-   * @param noun the unit of the weight, for the message of a rejection
+   * @param noun the unit of the weight, used in the message of a rejection
    * @param capacity the weight that may wait; a heavier item is accepted if the queue is empty
    */
   Inbox(String noun, int capacity, ToIntFunction<T> weight) {
@@ -58,7 +58,7 @@ final class Inbox<T> {
    * Waits for an item, then takes waiting items in order, up to a weight. Returns false when the
    * inbox is closed and empty.
    *
-   * @param share returns how many items to take at most, for a number of waiting items
+   * @param share maps the number of waiting items to the maximum number to take
    */
   boolean take(List<T> into, IntUnaryOperator share, int mostWeight) {
     lock.lock();

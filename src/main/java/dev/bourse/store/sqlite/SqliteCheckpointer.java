@@ -15,9 +15,10 @@ import org.slf4j.LoggerFactory;
  * 32 MiB at the end of a commit, all waiting commits would be delayed by tens of milliseconds.
  *
  * <p>The log restarts only after all of it is copied, and while commits continue there is always a
- * rest. So when the log is long, the writer copies the rest itself, which is what was committed
- * during the last copy and takes a moment. If this thread has already started the next copy, the
- * writer waits for its end, because the engine would reject a second one at the same time.
+ * rest. So when the log is long, the writer copies the rest itself. The rest contains only the
+ * commits since the last copy began, so this takes a moment. If this thread has already started the
+ * next copy, the writer waits for its end, because the engine would reject a second one at the same
+ * time.
  *
  * <p>Only commit latency depends on this thread: if it fails, or falls behind on a slow disk, the
  * writer copies or waits when the log reaches {@link SqliteConnection#LONGEST_LOG_PAGES}.

@@ -36,7 +36,7 @@ final class SqliteDriver {
    * Loads the library once.
    *
    * @param beside another folder for unpacking it
-   * @throws StoreRefusedException if no folder works; the message says what to set
+   * @throws StoreRefusedException if no folder works; the message names the setting to change
    */
   static void load(@Nullable Path beside) {
     if (!isLoaded) {

@@ -12,8 +12,8 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Reads a store that is not in service, for a command: queries run on the caller's thread, one at a
- * time, and no file is written.
+ * Reads a store that is not in service, on behalf of a command: queries run on the caller's thread,
+ * one at a time, and no file is written.
  */
 public final class SqliteReading implements Database {
   private final Path file;

@@ -40,7 +40,7 @@ record SqliteRow(ResultSet result) implements Row {
   }
 
   /**
-   * Returns the stored value, whatever the column's declared type.
+   * Returns the stored value without a conversion to the column's declared type.
    *
    * @param column the index, from 0
    */

@@ -48,7 +48,7 @@ public record StoredTable(String name, List<Column> columns, List<Column> key) {
     return '"' + name.replace("\"", "\"\"") + '"';
   }
 
-  /** Returns quoted names, for a list of columns. */
+  /** Returns the quoted names of a list of columns. */
   public static String names(List<Column> columns) {
     return columns.stream().map(Column::quoted).collect(Collectors.joining(", "));
   }

@@ -15,15 +15,21 @@ import org.jspecify.annotations.Nullable;
 public interface WholeStore extends AutoCloseable {
   /** The purpose of opening a store. */
   enum Purpose {
-    /** To look at its version. Creates nothing; processes that use the store continue. */
+    /** Reads only the version. Creates nothing; processes that use the store continue. */
     LOOK,
     /**
-     * To read all of it as of one moment. It must exist, and an embedded store must not be in use.
+     * Reads all rows as of one moment. The store must exist, and an embedded store must not be in
+     * use.
      */
     READ,
-    /** To migrate it. An embedded store is created if it is missing and must not be in use. */
+    /**
+     * Migrates the schema. An embedded store is created if it is missing, and must not be in use.
+     */
     MIGRATE,
-    /** To fill it: as {@link #MIGRATE}, and no process may use a server's store either. */
+    /**
+     * Fills the store with rows. Like {@link #MIGRATE}, and a server's store must not be in use
+     * either.
+     */
     FILL
   }
 

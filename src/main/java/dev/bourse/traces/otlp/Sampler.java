@@ -5,10 +5,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which requests are traced: those that their clients trace, and a share of those without a
- * trace context. A request that its client does not sample is not traced here either.
+ * Decides which requests are traced: requests that their clients trace, and a share of the requests
+ * without a trace context. A request that its client does not sample is not traced here either.
  *
- * <p>A client that marks every request as sampled would have all of them traced, whatever the
+ * <p>A client that marks every request as sampled would have all of them traced, regardless of the
  * share. Therefore at most {@link #FOLLOWED_PER_SECOND} requests follow their client's decision;
  * the others are sampled at the usual share. A trusted proxy makes no difference, because proxies
  * forward the header unchanged.

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** The service's clocks, for the SDK. */
+/** Adapts the service's clocks to the SDK's interface. */
 final class SpanTime implements Clock {
   private final java.time.Clock clock;
   private final LongSupplier nanoTime;
