@@ -70,14 +70,14 @@ public final class AccessStore {
     return database.read(LIVE_TOKENS, List.of(), AccessStore::token);
   }
 
-  /** Returns those of the given tokens that are not revoked. */
+  /** Returns the given tokens except revoked ones. */
   Future<List<Token>> listLiveTokens(List<String> tokenIds) {
     List<String> all = InList.of(tokenIds);
     return database.read(
         LIVE_TOKENS + " AND token_id IN " + InList.marks(all), all, AccessStore::token);
   }
 
-  /** Returns every token of the given organizations that is not revoked. */
+  /** Returns all tokens of the given organizations except revoked ones. */
   Future<List<Token>> listLiveTokensOf(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
@@ -92,7 +92,7 @@ public final class AccessStore {
         AccessStore::token);
   }
 
-  /** Returns those of the given organizations that exist. */
+  /** Returns the given organizations; unknown ids are omitted. */
   Future<List<Organization>> listOrganizations(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
@@ -113,7 +113,7 @@ public final class AccessStore {
         LIVE_OPERATORS + " ORDER BY created_at, token_id", List.of(), AccessStore::operator);
   }
 
-  /** Returns those of the given operator tokens that are not revoked. */
+  /** Returns the given operator tokens except revoked ones. */
   Future<List<OperatorToken>> listLiveOperatorTokens(List<String> tokenIds) {
     List<String> all = InList.of(tokenIds);
     return database.read(

@@ -27,8 +27,6 @@ public interface SessionAuthenticator {
   /** Returns the caller of a cookie's value; empty if it has no valid session. */
   Future<Optional<SignedIn>> authenticate(String cookie);
 
-  /**
-   * Returns those of the given sessions that are still valid, without counting as a use of them.
-   */
+  /** Returns the given sessions that are still valid. The call does not count as a use of them. */
   Future<Set<String>> listInForce(Set<String> ids);
 }

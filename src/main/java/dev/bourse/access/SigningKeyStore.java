@@ -49,7 +49,7 @@ final class SigningKeyStore {
         row -> new JsonObject(row.text("public_jwk")));
   }
 
-  /** Returns those of the given keys that may have signed an unexpired token. */
+  /** Returns the given keys except those whose tokens have all expired. */
   Future<List<JsonObject>> listPublic(List<String> kids, long nowMillis) {
     List<String> all = InList.of(kids);
     List<Object> values = new ArrayList<>(all);

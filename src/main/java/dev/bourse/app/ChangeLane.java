@@ -44,7 +44,7 @@ final class ChangeLane {
   static final long MOST_PAUSE_MILLIS = 500;
 
   /**
-   * The pause before a comparison that was asked for during another one. Topics that wait for this
+   * The pause before a comparison that was requested during another one. Topics that wait for this
    * one are read meanwhile.
    */
   private static final long COMPARISON_PAUSE_MILLIS = 500;

@@ -84,7 +84,7 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
           Revocations.CHANGED,
           Revocations.MEMBER_CHANGED);
 
-  /** A moment up to which everything stored is applied, once all reports before it are. */
+  /** A moment: all changes stored before it are in force when all earlier reports are applied. */
   private record Mark(long sequence, long nanoTime) {}
 
   /** A write that waits until all changes stored before a moment are in force. */

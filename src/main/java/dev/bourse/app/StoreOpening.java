@@ -198,7 +198,7 @@ public final class StoreOpening {
             false);
   }
 
-  /** Seeds the store, unless another process that started at the same time did. */
+  /** Seeds the store, unless another process that started at the same time has seeded it. */
   private Future<Void> seedOnce(Database database, String name, WorldFile world) {
     return seed(database, name, world)
         .recover(e -> database.isShared() ? seed(database, name, world) : failed(e));

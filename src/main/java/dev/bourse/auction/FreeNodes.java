@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes one run can still grant, in the order in which they are.
+ * The nodes that one run can still grant, in the order in which it grants them.
  *
  * <p>All takes together cost about one step per node: only the one organization that the first free
  * node excludes ever looks past it, and it goes on where its last search ended.

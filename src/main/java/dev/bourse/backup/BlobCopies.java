@@ -115,7 +115,7 @@ final class BlobCopies {
     }
   }
 
-  /** Returns those of the blobs that the backup has. */
+  /** Returns the entries of the given blobs that the backup has. */
   List<Manifest.FileEntry> listKept(List<BlobRow> blobs) {
     return blobs.stream()
         .filter(blob -> kept.containsKey(blob.key()))
@@ -124,7 +124,7 @@ final class BlobCopies {
   }
 
   /**
-   * Returns those of the blobs that the backup lacks.
+   * Returns the given blobs that the backup lacks.
    *
    * @param now the blobs that the service's rows name now
    */

@@ -79,7 +79,10 @@ final class Balances {
         .map(balances -> balances.get(0));
   }
 
-  /** Returns the balances of those of some organizations that exist and whose usage can be read. */
+  /**
+   * Returns the balances of organizations; omits unknown organizations and those whose usage cannot
+   * be read.
+   */
   Future<List<Balance>> list(List<String> orgs) {
     List<Balance> all = new ArrayList<>();
     return BoundedWork.inTurn(

@@ -17,8 +17,8 @@ import java.util.Set;
 
 /**
  * Reads for each tick the spending that monthly limits still allow, so that a limit changed through
- * another process applies from the next tick on. Only organizations with a limit that want more
- * than they hold cost queries.
+ * another process applies from the next tick on. Queries are needed only for organizations with a
+ * limit that bid for more nodes than they hold.
  */
 public final class LimitedSpending implements Spending {
   private final AccountStore accounts;

@@ -278,7 +278,7 @@ final class TimelineStore {
   private record Change(String subject, ChangePoint point) {}
 
   /**
-   * The value that a declared ceiling counts with.
+   * The value of a ceiling in a query: as declared, or capped as in a bill.
    *
    * @param sql an expression over activity {@code a} and cluster {@code c}
    */

@@ -54,7 +54,7 @@ final class WatermarkStore {
    */
   record Own(String orgId, long throughMillis) {}
 
-  /** Returns the watermarks of those of these organizations that have their own. */
+  /** Returns the own watermarks of these organizations; organizations without one are absent. */
   Future<Map<String, Long>> list(List<String> orgs) {
     return orgs.isEmpty()
         ? Future.succeededFuture(Map.of())

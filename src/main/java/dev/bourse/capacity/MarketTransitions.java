@@ -217,7 +217,8 @@ public final class MarketTransitions {
   }
 
   /**
-   * Grants the nodes that the cluster still asks for; a gang's nodes all or none.
+   * Grants the nodes that the cluster still asks for; grants a gang's nodes all together or not at
+   * all.
    *
    * @return false if the cluster no longer asks for all of them; true if only an operator prevents
    *     the grant
@@ -480,8 +481,8 @@ public final class MarketTransitions {
   }
 
   /**
-   * Unwinds a grant whose machine could not be prepared; the machine is cleaned. The replacement of
-   * a swap of it fills its slot from now on.
+   * Unwinds a grant whose machine could not be prepared; the machine is cleaned. If the allocation
+   * was being swapped, the replacement fills its slot from now on.
    */
   public static Transition unwound(
       Cluster cluster, String allocationId, String cause, long nowMillis) {

@@ -223,7 +223,7 @@ public final class SetStore {
     return database.commit(release(left.item(), left.revision(), nowMillis));
   }
 
-  /** Returns those of these keys that files refer to. */
+  /** Returns the given keys that files refer to. */
   Future<Set<String>> known(List<String> keys) {
     return keys.isEmpty()
         ? Future.succeededFuture(Set.of())

@@ -329,7 +329,7 @@ public final class Sweep {
                     .onComplete(done -> lastBlob = isAway() ? lastBlob : next(page)));
   }
 
-  /** Returns those of the keys that no set uses. */
+  /** Returns the given keys that no set uses. */
   private Future<List<String>> withoutSets(List<String> keys) {
     return sets.known(keys)
         .map(known -> keys.stream().filter(key -> !known.contains(key)).toList());
@@ -348,7 +348,7 @@ public final class Sweep {
     return page.more() ? page.items().get(page.items().size() - 1) : "";
   }
 
-  /** Returns those of the names that no revision uses. */
+  /** Returns the given names that no revision uses. */
   private Future<List<String>> orphans(
       List<String> names, BiFunction<Checkpoint, String, Boolean> isUsed) {
     Map<String, String> itemOf = new LinkedHashMap<>();

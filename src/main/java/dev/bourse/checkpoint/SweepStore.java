@@ -117,7 +117,7 @@ public final class SweepStore {
             .toList());
   }
 
-  /** Returns those of these items that exist. */
+  /** Returns the given items by id; items that do not exist are absent. */
   Future<Map<String, Checkpoint>> findAll(List<String> itemIds) {
     if (itemIds.isEmpty()) {
       return Future.succeededFuture(Map.of());

@@ -17,7 +17,7 @@ public final class Notes {
     note(Verdict.OK, what, "");
   }
 
-  /** Records that there is nothing to check, or no way to. */
+  /** Records that a check is not needed or not possible. */
   public void skip(String why) {
     note(Verdict.SKIPPED, why, "");
   }

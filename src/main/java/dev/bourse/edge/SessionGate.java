@@ -76,7 +76,7 @@ final class SessionGate {
             });
   }
 
-  /** Returns those of the given sessions, of any kind, that are still valid. */
+  /** Returns the given sessions, of any kind, that are still valid. */
   Future<Set<String>> listInForce(Set<String> ids) {
     return Future.all(kinds.stream().map(kind -> kind.listInForce(ids)).toList())
         .map(

@@ -24,7 +24,8 @@ final class StreamRoom {
   private final BulkheadPair open;
 
   /**
-   * @param most the limit of streams, of which an organization may have as many as are free
+   * @param most the limit of streams; an organization may open one only while it has fewer than are
+   *     free
    * @param mostWaiting bytes of events waiting for clients, beyond which each stream is limited to
    *     an even share
    */

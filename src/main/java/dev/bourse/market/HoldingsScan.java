@@ -73,7 +73,7 @@ final class HoldingsScan {
   private boolean isGathering;
   private long gatheredMillis;
 
-  /** Machines that work is running on; their answers would be out of date. */
+  /** Machines with work in progress; their answers would be out of date. */
   private final Set<String> inWork = new HashSet<>();
 
   /**

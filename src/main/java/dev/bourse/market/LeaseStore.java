@@ -112,8 +112,8 @@ public final class LeaseStore {
   }
 
   /**
-   * Reads the last quote of the holder of a pool's lease; empty if this holder has stored none,
-   * which a holder of the previous release never does.
+   * Reads the last quote of the holder of a pool's lease; empty if this holder has stored none. A
+   * holder of the previous release never stores one.
    */
   Future<Optional<Quote>> readQuote(String pool) {
     return database

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * ends. Pure.
  *
  * <p>A withdrawn notice counts for an hour after its end, against a bid that is older than the
- * notice and waits for a node: if the node loses its seat again, the new notice ends when the
- * earlier one would have. Otherwise holders that outbid each other in turn, or a bid that comes and
- * goes, would restart notices and keep that bid waiting for good. Against newer bids it does not
- * count, so that a holder that paid more to keep a node gets a whole notice of the next rival.
+ * notice and waits for a node: if the node loses its seat again, the new notice ends at the end of
+ * the earlier one. Otherwise holders that outbid each other in turn, or a bid that comes and goes,
+ * would restart notices and keep that bid waiting for good. Against newer bids it does not count,
+ * so that a holder that paid more to keep a node gets a whole notice of the next rival.
  *
  * @param noticeMillis the time between a notice of preemption and the reclaim of an active node, in
  *     milliseconds; 0 for no notices. It does not change notices that were given before.

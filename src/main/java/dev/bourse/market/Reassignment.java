@@ -226,8 +226,9 @@ final class Reassignment {
   }
 
   /**
-   * Clears another allocation's mark that made a call fail; otherwise fails as the call did. A
-   * reimaged machine has another host key afterwards, so the call does not wait for the reimage.
+   * Clears another allocation's mark that made a call fail; otherwise fails with the call's
+   * failure. A reimaged machine has another host key afterwards, so the call does not wait for the
+   * reimage.
    */
   private Future<Void> clearOther(Machine machine, Throwable failure) {
     if (!(failure instanceof NodeFailureException refused && refused.isHeldByAnother())

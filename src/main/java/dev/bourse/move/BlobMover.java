@@ -134,7 +134,7 @@ public final class BlobMover {
         .map(read -> new Progress(asked.result(), trouble, faults.result()));
   }
 
-  /** Copies the next blob, or deletes some that were moved; returns whether it did. */
+  /** Copies the next blob, or deletes some moved blobs; returns false if there was no work. */
   public Future<Boolean> step(long nowMillis) {
     if (from.isEmpty() || isStopped) {
       return Future.succeededFuture(false);

@@ -47,7 +47,8 @@ public final class ScimDirectory implements Directory {
 
   /**
    * Concurrent look-ups, each with at most {@link ScimLookup#LANES} requests. An organization may
-   * use as many as are free; beyond that its roster is shown without directory data.
+   * start one only while it has fewer than are free; otherwise its roster is shown without
+   * directory data.
    */
   private static final int MAX_LOOKUPS = 8;
 

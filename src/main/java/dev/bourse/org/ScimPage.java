@@ -34,7 +34,7 @@ record ScimPage(Map<String, List<User>> users, int resources, long total) {
    */
   record User(Set<String> addresses, Directory.Person person) {}
 
-  /** Addresses of one user that are read, more than people have. */
+  /** The most addresses of one user that are read; people have fewer. */
   private static final int MAX_ADDRESSES = 100;
 
   /** The longest possible address, and longer than any name; longer texts are ignored. */

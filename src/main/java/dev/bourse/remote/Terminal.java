@@ -58,7 +58,10 @@ public final class Terminal {
     return Optional.of(line.toString(StandardCharsets.UTF_8));
   }
 
-  /** True if a person types standard input and sees standard error; Java cannot say it. */
+  /**
+   * True if standard input and standard error are terminals; Java has no API to test standard
+   * error.
+   */
   private static boolean isTyped() {
     ProcessBuilder test = new ProcessBuilder("sh", "-c", "test -t 0 && test -t 2").inheritIO();
     try {

@@ -74,7 +74,7 @@ final class SlowLayer implements SecretLayer {
       return null;
     }
     SlowLayer layer = new SlowLayer(name, depth, unpacking, opening, lookahead);
-    // An abandoned upload is never ended; its place becomes free when its memory does.
+    // An abandoned upload is never ended; its place becomes free when its memory is freed.
     Unpacking.CLEANER.register(layer, new Place(layer.hasPlace));
     return layer;
   }

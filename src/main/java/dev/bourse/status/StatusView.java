@@ -137,7 +137,7 @@ public final class StatusView {
         .put("since", Times.rfc3339OrNull(holder.sinceMillis()));
   }
 
-  /** Selects the fields of a node's list entry that an operator decides by. */
+  /** Selects the fields of a node's list entry on which an operator bases decisions. */
   private static JsonObject quarantined(NodeView view) {
     JsonObject node = view.toJson();
     JsonObject told = new JsonObject();

@@ -10,10 +10,10 @@
  * changed or inserted row is detected.
  *
  * <p>A stream has one attempt at a time, of the older of its chains' next batches, so that neither
- * chain waits until the other has caught up. Failed batches are retried as webhooks are. A batch
- * that fails for the whole retry period switches the stream off, and members are notified by mail.
- * When it is switched on again, it continues at its position, which may be in batches whose rows
- * are purged: their seals are sent alone, and the chain stays verifiable.
+ * chain waits until the other has caught up. Failed batches are retried like webhooks. A batch that
+ * fails for the whole retry period switches the stream off, and members are notified by mail. When
+ * it is switched on again, it continues at its position, which may be in batches whose rows are
+ * purged: their seals are sent alone, and the chain stays verifiable.
  *
  * <p>Rejected: sending each row as it is written (most receivers take a batch for the cost of a
  * row, and nothing would prove completeness); a queue of deliveries as webhooks have it (the seals

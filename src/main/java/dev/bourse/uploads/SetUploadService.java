@@ -186,7 +186,7 @@ public final class SetUploadService {
                 file.path(), sha256, file.sha256()));
   }
 
-  /** Records that the file is durable, unless another request has. */
+  /** Records that the file is durable, unless another request has recorded it. */
   private Future<ResumableUploads.Progress> arrive(Awaited awaited, byte[] beginning) {
     ResumableUploads.Target target = awaited.target();
     SetFile file = awaited.file();

@@ -20,7 +20,7 @@ public record WebhookConfig(Set<String> privateHosts, long retryMillis) {
   public static WebhookConfig from(Settings settings) {
     return new WebhookConfig(
         PublicHosts.hosts(settings, "webhooks.private-hosts"),
-        // Deliveries are kept for seven days, and retries must end before their record does.
+        // Deliveries are kept for seven days, and retries must end before the record is deleted.
         settings.millis(
             "webhooks.retry-for", Duration.ofDays(3), Duration.ofSeconds(1), Duration.ofDays(6)));
   }

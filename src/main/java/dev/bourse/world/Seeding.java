@@ -50,9 +50,9 @@ import org.slf4j.LoggerFactory;
  * <p>It is one commit however large the world is; 1,000,000 clusters take half a minute. Slices
  * would save those seconds for a process that is killed while seeding, but a process that starts
  * without the file would then open its market on a partial world, and two processes that start at
- * once would each fail on the other's slices, again and again; now the second finds everything
- * made. Secrets are also published before they are stored: because all of them are stored or none,
- * the caller keeps or withdraws the published file as a whole.
+ * once would each fail on the other's slices, again and again; with one commit, the second process
+ * finds the complete world. Secrets are also published before they are stored: because all of them
+ * are stored or none, the caller keeps or withdraws the published file as a whole.
  */
 public final class Seeding {
   private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends uploads: completes their object, or deletes everything of them. Every step is idempotent,
- * may be run by any process, and resumes after an interruption.
+ * Ends uploads: completes their object, or deletes all their data. Every step is idempotent, may be
+ * run by any process, and resumes after an interruption.
  */
 final class Completion {
   private static final Logger LOG = LoggerFactory.getLogger(Completion.class);

@@ -95,7 +95,7 @@ final class S3Upload implements Upload {
     this.kept = stored;
   }
 
-  /** If this fails, the daily cleanup aborts the upload, or its end does. */
+  /** If this fails, the end of the upload or the daily cleanup aborts it. */
   private void abortFormer() {
     String multipart = former;
     String object = formerObject;

@@ -40,7 +40,7 @@ public final class KnownNames {
 
   private static final int MOST_NODES = 300;
 
-  /** More than is ever written. */
+  /** The longest file that is read; written files are shorter. */
   private static final long MOST_BYTES = 2_000_000;
 
   /** Names and addresses without characters that are special to a shell. */

@@ -132,8 +132,8 @@ public final class Occupancy {
   /**
    * Reserves memory for bodies, completely or not at all.
    *
-   * @param owner may have no more than is free, so that slow bodies of one organization leave room
-   *     for others
+   * @param owner the owner of the bodies, limited to the free amount, so that slow bodies of one
+   *     organization leave room for others
    * @return the reservation; empty if there is no room
    */
   public Optional<Bulkhead.Place> reserveBlock(String owner, long bytes) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The Vert.x instance of one attempt to connect. It keeps the attempt's socket, which the client
  * hands out only after the log-in, and closes it at any time. The client's own close ends the
- * output and waits for the server to hang up, which a server that does not answer never does.
+ * output and waits until the server closes the connection, which never happens if the server does
+ * not answer.
  */
 final class ClosableSocket extends VertxWrapper {
   private volatile @Nullable Channel channel;

@@ -129,7 +129,7 @@ final class PostgresLink {
     /**
      * Reports that the connection was lost ({@code isAway} is false) or that an attempt to connect
      * failed. There is no connection until {@link #up}; its pending commands have failed or are
-     * about to.
+     * about to fail.
      */
     void down(Throwable cause, boolean isAway);
 
@@ -724,9 +724,9 @@ final class PostgresLink {
   }
 
   /**
-   * Closes the socket at once. The client's own close sends a message and waits for the server to
-   * hang up, which a server that does not answer never does. This bypasses the client's codec,
-   * which then fails all pending commands.
+   * Closes the socket at once. The client's own close sends a message and waits until the server
+   * closes the connection, which never happens if the server does not answer. This bypasses the
+   * client's codec, which then fails all pending commands.
    */
   static void abandon(PgConnection which) {
     pipeline(which).firstContext().close();

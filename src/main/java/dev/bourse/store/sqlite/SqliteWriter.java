@@ -22,7 +22,7 @@ import org.sqlite.SQLiteException;
  *
  * <p>A failed commit rolls back only itself. Savepoints would do that at a cost for every commit,
  * so the batch first runs without them: if the first statement of a commit fails, it has changed
- * nothing, which is how a lost compare-and-set ends. Only if a later statement fails is the batch
+ * nothing; a lost compare-and-set fails like this. Only if a later statement fails is the batch
  * rolled back and run again with a savepoint per commit.
  */
 final class SqliteWriter implements Runnable {

@@ -100,7 +100,7 @@ final class WalGuard {
 
   /**
    * Cuts the log after the part that SQLite recovers. Otherwise the lost frames would follow the
-   * next written ones and look like a damage of those.
+   * next written ones and look like damage to them.
    */
   private void giveUp(WalScan damage) throws IOException {
     Path aside = aside(damage);
