@@ -1,6 +1,6 @@
 // Two people at one cluster, one of whom puts the declaration under a minimum, an end and a budget; an operator who
-// changes how long before a node goes its holder is told; and one whose session ends under a half-filled form: nobody
-// loses what they typed.
+// changes how long before a node goes its holder is told; a page that is hidden for a while; and one whose session ends
+// under a half-filled form: nobody loses what they typed.
 //
 //   node together.mjs SITE
 import assert from "node:assert/strict";
@@ -23,9 +23,34 @@ await during(browser, async () => {
   await conflict(await visit(browser, site.service, { state: site.states.member }), bob);
   await conditions(bob);
   await alerts(bob);
+  await rests(bob);
   await notice(await visit(browser, site.service, { state: site.states.operator }));
   await ended(bob);
 });
+
+/** A page that was hidden for a while closes its stream, and follows again once it is shown. */
+async function rests({ context }) {
+  const page = await context.newPage();
+  await page.goto(CLUSTER);
+  const state = () => page.evaluate(() => document.querySelector("bourse-cluster")?.follower?.source.readyState);
+  const show = (isShown) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, !isShown);
+  const becomes = (what, wanted) => until(what, async () => (await state()) === wanted);
+  await becomes("the stream is open", 1);
+  await page.clock.install();
+  await show(false);
+  await page.clock.fastForward(9_000);
+  assert.equal(await state(), 1, "a page that was just hidden keeps its stream");
+  await page.clock.fastForward(2_000);
+  assert.equal(await state(), 2, "a page that was hidden for a while has closed its stream");
+  await show(true);
+  await becomes("the stream is open again", 1);
+  await page.close();
+  console.log("a hidden page closed its stream, and followed again when it was shown");
+}
 
 /** Somebody new in this browser, signed in. */
 async function enter(email) {

@@ -5,6 +5,12 @@ import { address } from './client.js';
 /** A stream that told nothing for so long is dead, whatever the browser thinks: it slept, or the network changed. */
 const SILENCE_MILLIS = 45_000;
 
+/**
+ * A page that was hidden for so long closes its stream. Browsers open six connections to a service, and six hidden
+ * pages would leave none for the page that is looked at.
+ */
+const HIDDEN_MILLIS = 10_000;
+
 /** How long to wait before a stream that ended is opened again; longer each time, so that a restart is not stormed. */
 const WAITS_MILLIS = [500, 1000, 2000, 5000, 10_000];
 
@@ -32,6 +38,8 @@ export class Follower {
     this.source = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.rest = undefined;
     this.wake = () => this.check();
     addEventListener('online', this.wake);
     document.addEventListener('visibilitychange', this.wake);
@@ -67,6 +75,9 @@ export class Follower {
         handle(JSON.parse(/** @type {MessageEvent} */ (event).data));
       });
     }
+    if (document.hidden) {
+      this.restLater();
+    }
   }
 
   later() {
@@ -79,20 +90,36 @@ export class Follower {
     this.timer = setTimeout(() => this.open(), wait);
   }
 
-  /** After sleep, or when the network is back: a stream that is not open is opened at once. */
+  /** After sleep, when the page is shown or the network is back: a stream that is not open is opened at once. */
   check() {
-    if (document.hidden || !this.source) {
+    clearTimeout(this.rest);
+    const source = this.source;
+    if (!source) {
+      return;
+    }
+    if (document.hidden) {
+      this.restLater();
       return;
     }
     const isSilent = Date.now() - this.heard > SILENCE_MILLIS;
-    if (this.source.readyState !== EventSource.OPEN || isSilent) {
+    if (source.readyState !== EventSource.OPEN || isSilent) {
       clearTimeout(this.timer);
       this.open();
     }
   }
 
+  restLater() {
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      clearTimeout(this.timer);
+      this.source?.close();
+      this.changed('waiting');
+    }, HIDDEN_MILLIS);
+  }
+
   close() {
     clearTimeout(this.timer);
+    clearTimeout(this.rest);
     removeEventListener('online', this.wake);
     document.removeEventListener('visibilitychange', this.wake);
     this.source?.close();
