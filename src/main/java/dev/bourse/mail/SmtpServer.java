@@ -50,7 +50,7 @@ final class SmtpServer {
       long attemptMillis,
       long closeMillis,
       @Nullable TrustOptions trusted) {
-    io.vertx.ext.mail.MailConfig options = options(smtp);
+    io.vertx.ext.mail.MailConfig options = options(smtp, attemptMillis);
     if (trusted != null) {
       options.setTrustOptions(trusted);
     }
@@ -60,7 +60,7 @@ final class SmtpServer {
     this.closeMillis = closeMillis;
   }
 
-  private static io.vertx.ext.mail.MailConfig options(MailConfig.Smtp smtp) {
+  private static io.vertx.ext.mail.MailConfig options(MailConfig.Smtp smtp, long attemptMillis) {
     io.vertx.ext.mail.MailConfig options =
         new io.vertx.ext.mail.MailConfig()
             .setHostname(smtp.host())
@@ -74,6 +74,9 @@ final class SmtpServer {
     // The mail client compares the certificate's name with the host's by default, and stops doing
     // so when setHostnameVerificationAlgorithm is called.
     options.setConnectTimeout(10_000);
+    // Ends an attempt at a server that does not answer any more. Without it the attempt would keep
+    // its connection, and the mail client neither opens more than its number nor closes used ones.
+    options.setIdleTimeoutUnit(TimeUnit.MILLISECONDS).setIdleTimeout((int) attemptMillis);
     return smtp.user().isEmpty()
         ? options.setLogin(LoginOption.DISABLED)
         : options
@@ -131,6 +134,7 @@ final class SmtpServer {
   Future<Void> close(Future<Void> idle) {
     return idle.timeout(closeMillis, TimeUnit.MILLISECONDS)
         .compose(nothingUnderWay -> client.close())
+        .timeout(2 * closeMillis, TimeUnit.MILLISECONDS)
         .onFailure(e -> LOG.debug("the mail client was not closed: {}", shown(e)))
         .otherwiseEmpty();
   }

@@ -73,6 +73,9 @@ final class MarketVerticle extends VerticleBase {
   private boolean renewalFails;
   private Future<Void> ticking = Future.succeededFuture();
 
+  /** The last request of the lease, with its release if it was won during the stop. */
+  private Future<Void> seeking = Future.succeededFuture();
+
   /** True if operators changed nodes since the inventory was read; set from any thread. */
   private final AtomicBoolean nodesChanged = new AtomicBoolean();
 
@@ -102,7 +105,7 @@ final class MarketVerticle extends VerticleBase {
   public Future<?> stop() {
     stopped = true;
     // A running tick ends first, because it must store its decisions before the store closes.
-    return ticking
+    return Future.join(ticking, seeking)
         .timeout(LAST_TICK_MILLIS, TimeUnit.MILLISECONDS)
         .otherwiseEmpty()
         .compose(ended -> giveUp());
@@ -125,21 +128,33 @@ final class MarketVerticle extends VerticleBase {
       return;
     }
     long asked = env.nanoTime().getAsLong();
-    env.leases()
-        .acquire(pool, processId, env.config().leaseMillis())
-        .onComplete(
-            got -> {
-              Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
-              if (got.failed()) {
-                LOG.warn("pool {}: could not acquire the lease: {}", pool, got.cause().toString());
-              }
-              won.ifPresentOrElse(
-                  held -> hold(held, asked),
-                  () -> {
-                    observe();
-                    later(this::seek, retryMillis());
-                  });
-            });
+    Future<Optional<Lease>> asking =
+        env.leases().acquire(pool, processId, env.config().leaseMillis());
+    seeking =
+        asking.transform(
+            got -> got.succeeded() ? releaseIfStopped(got.result()) : Future.succeededFuture());
+    asking.onComplete(
+        got -> {
+          Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
+          if (got.failed()) {
+            LOG.warn("pool {}: could not acquire the lease: {}", pool, got.cause().toString());
+          }
+          won.ifPresentOrElse(
+              held -> hold(held, asked),
+              () -> {
+                observe();
+                later(this::seek, retryMillis());
+              });
+        });
+  }
+
+  /**
+   * Releases a lease that was won during the stop. Else the pool has no market until it expires.
+   */
+  private Future<Void> releaseIfStopped(Optional<Lease> won) {
+    return stopped && won.isPresent() && env.leases().leasesExpire()
+        ? env.leases().release(won.get()).otherwiseEmpty()
+        : Future.succeededFuture();
   }
 
   private TickRunner tickRunner() {

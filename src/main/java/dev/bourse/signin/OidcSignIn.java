@@ -219,20 +219,27 @@ final class OidcSignIn {
         new OAuth2Options()
             .setSite(config.issuer())
             .setClientId(config.clientId())
-            .setHttpClientOptions(new HttpClientOptions().setConnectTimeout(5_000));
+            .setHttpClientOptions(
+                new HttpClientOptions()
+                    .setConnectTimeout(5_000)
+                    // Frees the connection of a request that is not answered.
+                    .setIdleTimeout((int) TIMEOUT_SECONDS));
     if (!config.clientSecret().isEmpty()) {
       options.setClientSecret(config.clientSecret());
     }
     Future<OAuth2Auth> discovery =
-        RequestContext.traceCall(
-                "sign-in discovery",
-                () ->
-                    OpenIDConnectAuth.discover(vertx, options)
-                        .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS))
+        RequestContext.traceCall("sign-in discovery", () -> discover(options))
             .recover(e -> Future.failedFuture(unavailable(e)));
     discovering = discovery;
     discovery.onComplete(done -> discovered(done.result()));
     return discovery;
+  }
+
+  private Future<OAuth2Auth> discover(OAuth2Options options) {
+    Future<OAuth2Auth> answered = OpenIDConnectAuth.discover(vertx, options);
+    return answered
+        .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+        .onFailure(late -> answered.onSuccess(OAuth2Auth::close));
   }
 
   private synchronized void discovered(@Nullable OAuth2Auth auth) {
@@ -241,7 +248,8 @@ final class OidcSignIn {
       CachedProvider old = discovered;
       discovered = new CachedProvider(auth, clock.millis());
       if (old != null) {
-        old.auth().close();
+        // Later, because sign-ins that began with it may be in progress.
+        vertx.setTimer(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS), id -> old.auth().close());
       }
     }
   }

@@ -134,7 +134,7 @@ public final class BareProcess {
                 platform.random(),
                 config.billing().checkMillis(),
                 signals),
-            new ShutdownHooks(),
+            new ShutdownHooks(ShutdownHooks.MOST_MILLIS),
             Optional.empty(),
             signals,
             Traces.OFF);

@@ -10,6 +10,7 @@ import com.icegreen.greenmail.util.GreenMailUtil;
 import com.icegreen.greenmail.util.ServerSetup;
 import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import jakarta.mail.internet.MimeMessage;
 import java.net.InetAddress;
@@ -114,6 +115,28 @@ class SmtpMailTest {
         sender.close().await();
         assertTrue(connection.isConnected());
       }
+    }
+  }
+
+  @Test
+  void anAttemptAtASilentServerEndsWithItsConnectionAndTheClientCanBeClosed() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      SmtpServer server =
+          new SmtpServer(
+              vertx,
+              new MailConfig.Smtp(
+                  "127.0.0.1", silent.getLocalPort(), "", "", MailConfig.Security.NONE),
+              "bourse@bourse.example",
+              200,
+              60_000,
+              null);
+      Future<Void> delivered = server.deliver(MAIL);
+      try (Socket connection = silent.accept()) {
+        connection.setSoTimeout(60_000);
+        assertEquals(-1, connection.getInputStream().read());
+      }
+      assertTrue(delivered.transform(Future::succeededFuture).await().failed());
+      server.close(Future.succeededFuture()).await();
     }
   }
 

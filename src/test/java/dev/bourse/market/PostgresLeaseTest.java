@@ -120,6 +120,17 @@ class PostgresLeaseTest extends MarketFixture {
   }
 
   @Test
+  void aLeaseThatWasRequestedBeforeAStopIsFreeAfterIt() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      MarketService brief = newMarket();
+      brief.start();
+      await(brief.stop());
+      Lease next = acquire("next").orElseThrow();
+      await(store().release(next));
+    }
+  }
+
+  @Test
   void aRenewalThatFailsIsTriedAgainWhileTheLeaseStandsAndTheMarketGoesOn() throws Exception {
     adopt(Sample.empty());
     await(market.start());
