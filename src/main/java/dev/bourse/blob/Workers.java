@@ -162,7 +162,8 @@ public final class Workers {
                 for (ExecutorService pool : List.of(checks, blocks, calls, longCalls)) {
                   pool.shutdown();
                   while (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
-                    // Each task is bounded by the disk, so waiting is the only option.
+                    // A task on a disk ends; the stop of the service does not wait for a silent object
+                    // store beyond its own limit.
                   }
                 }
                 answer.succeed(null);
