@@ -42,9 +42,9 @@ async function rests({ context }) {
   await becomes("the stream is open", 1);
   await page.clock.install();
   await show(false);
-  await page.clock.fastForward(9_000);
+  await page.clock.fastForward(3_000);
   assert.equal(await state(), 1, "a page that was just hidden keeps its stream");
-  await page.clock.fastForward(2_000);
+  await page.clock.fastForward(8_000);
   assert.equal(await state(), 2, "a page that was hidden for a while has closed its stream");
   await show(true);
   await becomes("the stream is open again", 1);

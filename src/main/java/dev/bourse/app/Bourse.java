@@ -42,7 +42,7 @@ public final class Bourse {
   /** How often the store's own old records are deleted. */
   private static final long PRUNE_MILLIS = 60_000;
 
-  private final ShutdownHooks stops;
+  private final ShutdownHooks stops = new ShutdownHooks();
   private final KeysFiles files;
   private final StoreOpening store;
   private final long certificateMillis;
@@ -81,7 +81,6 @@ public final class Bourse {
       long certificateMillis,
       Optional<Path> program) {
     this.certificateMillis = certificateMillis;
-    stops = new ShutdownHooks(ShutdownHooks.MOST_MILLIS + config.drainMillis());
     SecureRandom random = new SecureRandom();
     Signals signals = new Signals();
     Traces traces = traces(vertx, config, time.clock(), random, signals);

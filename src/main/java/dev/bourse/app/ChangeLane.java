@@ -401,7 +401,7 @@ final class ChangeLane {
           .owner()
           .setTimer(COMPARISON_PAUSE_MILLIS, timer -> context.runOnContext(v -> beginNext()));
     }
-    if (inspection == null) {
+    if (inspection == null && comparisonSince == Long.MAX_VALUE) {
       inspected.tryComplete();
     }
   }

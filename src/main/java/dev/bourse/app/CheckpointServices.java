@@ -201,7 +201,7 @@ record CheckpointServices(
           BackgroundJob.inEachProcess(
               "read-reviews", "reading the queue of reviews", REVIEWS_MILLIS, reviews::look));
     }
-    context.shutdown().push(blobs::close);
+    context.shutdown().pushLimited("the store of files", blobs::close);
     context.keepUp(
         BackgroundJob.inEachProcess(
             "delete-unused-bytes",
@@ -253,7 +253,7 @@ record CheckpointServices(
               MOVE_MILLIS,
               () -> move.step(context.clock().millis())));
     }
-    context.shutdown().push(move::stop);
+    context.shutdown().pushLimited("the move of files", move::stop);
     return move;
   }
 
@@ -297,7 +297,7 @@ record CheckpointServices(
               SCRUB_MILLIS,
               () -> scrub.step(context.clock().millis())));
     }
-    context.shutdown().push(scrub::stop);
+    context.shutdown().pushLimited("the scrub of files", scrub::stop);
     return scrub;
   }
 

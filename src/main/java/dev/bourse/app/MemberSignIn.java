@@ -63,7 +63,7 @@ final class MemberSignIn {
   static MailSender mail(ServiceContext context, Database database) {
     MailSender mail = sender(context, database);
     mail.registerMetrics(context.signals());
-    context.shutdown().push(mail::close);
+    context.shutdown().pushLimited("mail", mail::close);
     return mail;
   }
 

@@ -52,7 +52,7 @@ record ServiceContext(
   /** Starts a background job, until the service stops. */
   void keepUp(BackgroundJob job) {
     ScheduledJob scheduled = jobs.start(job);
-    shutdown.push(scheduled::stop);
+    shutdown.pushLimited("job " + job.name(), scheduled::stop);
   }
 
   /** Starts a job whose step changes nothing, so that a stop does not wait for it. */

@@ -15,41 +15,53 @@ final class ShutdownHooks {
   private static final Logger LOG = LoggerFactory.getLogger(ShutdownHooks.class);
 
   /**
-   * The longest wait for one part, beside the drain of connections. A peer that does not answer can
-   * hold up some parts, such as the jobs that use an object store, and the process has half a
-   * minute for all of them.
+   * The longest wait for a part that a silent peer can hold up. With a silent object store these
+   * are four, and the process has half a minute for all parts.
    */
   static final long MOST_MILLIS = 6_000;
 
-  private record Hook(String starter, Supplier<Future<?>> stop) {}
-
-  private final Deque<Hook> hooks = new ArrayDeque<>();
+  private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
   private final long mostMillis;
 
+  ShutdownHooks() {
+    this(MOST_MILLIS);
+  }
+
   /**
-   * @param mostMillis the longest wait for one part
+   * @param mostMillis the longest wait for a part that a silent peer can hold up
    */
   ShutdownHooks(long mostMillis) {
     this.mostMillis = mostMillis;
   }
 
-  /** Registers the stop of a part that the calling class has started. */
-  void push(Supplier<Future<?>> stop) {
-    Class<?> starter =
-        StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
-    synchronized (this) {
-      hooks.push(new Hook(starter.getSimpleName(), stop));
-    }
-  }
-
-  private synchronized @Nullable Hook next() {
-    return hooks.poll();
+  /** Registers the stop of a started part, which ends by itself. */
+  synchronized void push(Supplier<Future<?>> stop) {
+    stops.push(stop);
   }
 
   /**
-   * Stops all parts, the last started first. Each stop starts when the previous one has completed,
-   * failed or taken too long. The future belongs to no event loop, because event loops may be among
-   * the stopped parts.
+   * Registers the stop of a started part that a silent peer can hold up. The next part is stopped
+   * once it takes too long.
+   *
+   * @param name the part, for the log
+   */
+  void pushLimited(String name, Supplier<Future<?>> stop) {
+    push(
+        () ->
+            Future.succeededFuture()
+                .compose(v -> stop.get())
+                .timeout(mostMillis, TimeUnit.MILLISECONDS)
+                .onFailure(failure -> LOG.warn("{} did not stop: {}", name, failure.toString())));
+  }
+
+  private synchronized @Nullable Supplier<Future<?>> next() {
+    return stops.poll();
+  }
+
+  /**
+   * Stops all parts, the last started first. Each stop starts when the previous one has completed
+   * or failed. The future belongs to no event loop, because event loops may be among the stopped
+   * parts.
    */
   Future<Void> stopAll() {
     Promise<Void> stopped = Promise.promise();
@@ -58,17 +70,12 @@ final class ShutdownHooks {
   }
 
   private void stopNext(Promise<Void> stopped) {
-    Hook next = next();
+    Supplier<Future<?>> next = next();
     if (next == null) {
       stopped.complete();
-      return;
+    } else {
+      // A stop that throws is like one that fails.
+      Future.succeededFuture().compose(v -> next.get()).onComplete(ended -> stopNext(stopped));
     }
-    Future.succeededFuture()
-        .compose(v -> next.stop.get())
-        .timeout(mostMillis, TimeUnit.MILLISECONDS)
-        .onFailure(
-            failure ->
-                LOG.warn("a part that {} started did not stop cleanly", next.starter, failure))
-        .onComplete(ended -> stopNext(stopped));
   }
 }

@@ -162,7 +162,8 @@ public final class Workers {
                 for (ExecutorService pool : List.of(checks, blocks, calls, longCalls)) {
                   pool.shutdown();
                   while (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
-                    // A task on a disk ends; the stop of the service does not wait for a silent object
+                    // A task on a disk ends; the stop of the service does not wait for a silent
+                    // object
                     // store beyond its own limit.
                   }
                 }

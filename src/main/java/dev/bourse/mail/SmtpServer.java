@@ -134,7 +134,7 @@ final class SmtpServer {
   Future<Void> close(Future<Void> idle) {
     return idle.timeout(closeMillis, TimeUnit.MILLISECONDS)
         .compose(nothingUnderWay -> client.close())
-        .timeout(2 * closeMillis, TimeUnit.MILLISECONDS)
+        .timeout(closeMillis + closeMillis / 2, TimeUnit.MILLISECONDS)
         .onFailure(e -> LOG.debug("the mail client was not closed: {}", shown(e)))
         .otherwiseEmpty();
   }

@@ -134,7 +134,7 @@ public final class BareProcess {
                 platform.random(),
                 config.billing().checkMillis(),
                 signals),
-            new ShutdownHooks(ShutdownHooks.MOST_MILLIS),
+            new ShutdownHooks(),
             Optional.empty(),
             signals,
             Traces.OFF);
