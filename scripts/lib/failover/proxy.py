@@ -114,7 +114,7 @@ class Proxy:
             pass
 
     def _sent(self, link, seen):
-        """Looks for the ends of transactions. Returns what may be the beginning of the next mark."""
+        """Notes the COMMITs among these bytes. Returns the last bytes, which may begin a mark."""
         while COMMIT in seen:
             before, seen = seen.split(COMMIT, 1)
             # Transactions follow each other without a wait, so several may have no answer yet.

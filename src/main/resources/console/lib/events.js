@@ -108,6 +108,7 @@ export class Follower {
     }
   }
 
+  /** Closes the stream unless the page is shown within a while. */
   restLater() {
     clearTimeout(this.rest);
     this.rest = setTimeout(() => {

@@ -134,13 +134,18 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
     return lane;
   }
 
+  /** The topics, for each of which {@link #follow} takes a mirror. */
+  Set<String> topics() {
+    return lanes.keySet();
+  }
+
   /**
    * Starts to apply changes, beginning with those reported so far.
    *
    * @param mirrors exactly one for each topic
    */
   void follow(Map<String, Mirror> mirrors) {
-    if (!mirrors.keySet().equals(lanes.keySet())) {
+    if (!mirrors.keySet().equals(topics())) {
       throw new IllegalArgumentException("not the topics: " + mirrors.keySet());
     }
     context.runOnContext(v -> mirrors.forEach((topic, mirror) -> lane(topic).start(mirror)));

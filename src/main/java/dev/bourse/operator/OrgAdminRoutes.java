@@ -119,12 +119,11 @@ public final class OrgAdminRoutes {
                     .orElseGet(() -> Future.succeededFuture(json)));
   }
 
-  /** The organization exists even if this fails; a job or the first grant assigns the id then. */
   private Future<Org> withAssignedGid(Org org) {
     return loginIds
         .map(store -> store.assignGid(org.orgId()))
         .orElseGet(Future::succeededFuture)
-        .transform(assigned -> Future.succeededFuture(org));
+        .map(org);
   }
 
   private static Future<JsonObject> withGid(JsonObject json, LoginIdStore store, String orgId) {

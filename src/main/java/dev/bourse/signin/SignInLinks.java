@@ -176,8 +176,8 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * Creates a token for a person whose address a provider has proven and who must choose an
-   * organization. It can be used once, like a link, but is never mailed.
+   * Creates a token for the choice of an organization by a person with an address that a provider
+   * has proven. It can be used once, like a link, but is never mailed.
    */
   Future<String> choice(LinkStore.Link person) {
     String token = Secrets.next(random);

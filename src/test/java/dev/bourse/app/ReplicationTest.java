@@ -3,29 +3,18 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Members;
-import dev.bourse.access.Operators;
-import dev.bourse.access.Revocations;
-import dev.bourse.access.SigningKeys;
-import dev.bourse.access.Tokens;
-import dev.bourse.capacity.CapacityStore;
-import dev.bourse.market.NodeStore;
-import dev.bourse.pools.settings.PoolStore;
-import dev.bourse.pools.settings.SwitchService;
-import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.Polls;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -41,27 +30,6 @@ class ReplicationTest {
   @AfterEach
   void close() throws Exception {
     vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
-  private Map<String, Mirror> mirrors() {
-    Map<String, Mirror> mirrors = new HashMap<>();
-    for (String topic :
-        List.of(
-            PoolStore.CHANGED,
-            SwitchService.CHANGED,
-            CapacityStore.CHANGED,
-            NodeStore.CHANGED,
-            SshKeyStore.CHANGED,
-            Tokens.CHANGED,
-            Tokens.ORGANIZATION_CHANGED,
-            Members.CHANGED,
-            Operators.CHANGED,
-            SigningKeys.CHANGED,
-            Revocations.CHANGED,
-            Revocations.MEMBER_CHANGED)) {
-      mirrors.put(topic, new EqualMirror());
-    }
-    return mirrors;
   }
 
   /** A mirror that never differs from the store. */
@@ -83,15 +51,16 @@ class ReplicationTest {
   @Test
   void anUnknownTopicIsLoggedOnceAndEverythingIsCompared() {
     Replication replication = new Replication(vertx, () -> 0);
-    Map<String, Mirror> mirrors = mirrors();
-    replication.follow(mirrors);
+    replication.follow(
+        replication.topics().stream()
+            .collect(Collectors.toMap(topic -> topic, topic -> new EqualMirror())));
     try (LogCapture log = new LogCapture()) {
       for (int i = 0; i < 50; i++) {
         replication.changed(new Change(LATER, "key" + i));
       }
       replication.heardUntil(7);
       Polls.until("the changes are in force", () -> replication.knownAsOfNanos() == 7);
-      assertTrue(compared.get() >= mirrors.size(), () -> compared + " comparisons");
+      assertTrue(compared.get() >= replication.topics().size(), () -> compared + " comparisons");
       assertEquals(
           1,
           log.lines().stream().filter(line -> line.getString("message").contains(LATER)).count());

@@ -91,6 +91,23 @@ class QuoteApiTest extends MarketApiFixture {
     assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
   }
 
+  /** Returns a caller of an organization that wins a node until it is put on hold. */
+  private static ApiClient quotingUntilItIsHeld(ApiClient operator, String org, TestMarket market) {
+    JsonObject token =
+        created(
+            operator,
+            "/api/operator/orgs/" + org + "/tokens",
+            new JsonObject().put("name", "t").put("scopes", new JsonArray()));
+    ApiClient caller = bourse.with(token.getString("token"));
+    assertEquals(1, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
+    operator
+        .put(
+            "/api/operator/orgs/" + org + "/hold",
+            new JsonObject().put("stage", "notice").put("reason", "stolen card"))
+        .ok();
+    return caller;
+  }
+
   @Test
   void aHeldOrganizationWithOnlyAKubernetesClusterWinsNothing() {
     TestMarket market = bourse.market();
@@ -106,19 +123,7 @@ class QuoteApiTest extends MarketApiFixture {
             .put("org", org)
             .put("pool", market.name())
             .put("kind", "k8s"));
-    JsonObject token =
-        created(
-            operator,
-            "/api/operator/orgs/" + org + "/tokens",
-            new JsonObject().put("name", "t").put("scopes", new JsonArray()));
-    ApiClient caller = bourse.with(token.getString("token"));
-    assertEquals(1, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
-
-    operator
-        .put(
-            "/api/operator/orgs/" + org + "/hold",
-            new JsonObject().put("stage", "notice").put("reason", "stolen card"))
-        .ok();
+    ApiClient caller = quotingUntilItIsHeld(operator, org, market);
 
     JsonObject held = quote(caller, market, GPUS, "5").ok();
     assertEquals(0, held.getInteger("nodes_won"));
@@ -132,19 +137,7 @@ class QuoteApiTest extends MarketApiFixture {
     String org = market.name() + "-empty";
     ApiClient operator = bourse.operator();
     created(operator, "/api/operator/orgs", OrgApiFixture.org(org));
-    JsonObject token =
-        created(
-            operator,
-            "/api/operator/orgs/" + org + "/tokens",
-            new JsonObject().put("name", "t").put("scopes", new JsonArray()));
-    ApiClient caller = bourse.with(token.getString("token"));
-    assertEquals(1, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
-
-    operator
-        .put(
-            "/api/operator/orgs/" + org + "/hold",
-            new JsonObject().put("stage", "notice").put("reason", "stolen card"))
-        .ok();
+    ApiClient caller = quotingUntilItIsHeld(operator, org, market);
 
     assertEquals(0, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
   }

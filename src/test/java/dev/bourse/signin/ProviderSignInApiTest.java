@@ -1,5 +1,6 @@
 package dev.bourse.signin;
 
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -228,6 +229,7 @@ class ProviderSignInApiTest {
         RunningBourse alone = RunningBourse.demo(stalling.settings())) {
       stalling.isSilent = true;
       assertEquals(503, new Browser(alone).get("/sign-in/oidc").statusCode());
+      until("the request's connection is closed", () -> stalling.connections() == 0);
       stalling.isSilent = false;
       assertEquals(
           303,

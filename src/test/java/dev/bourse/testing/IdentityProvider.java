@@ -17,6 +17,7 @@ import java.security.interfaces.RSAPublicKey;
 import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /**
@@ -41,8 +42,25 @@ public final class IdentityProvider implements AutoCloseable {
 
   public volatile boolean isSilent;
 
+  /** Open connections. */
+  private final AtomicInteger connections = new AtomicInteger();
+
   public IdentityProvider() {
-    server = vertx.createHttpServer().requestHandler(this::serve).listen(0, "127.0.0.1").await();
+    server =
+        vertx
+            .createHttpServer()
+            .connectionHandler(
+                opened -> {
+                  connections.incrementAndGet();
+                  opened.closeHandler(closed -> connections.decrementAndGet());
+                })
+            .requestHandler(this::serve)
+            .listen(0, "127.0.0.1")
+            .await();
+  }
+
+  public int connections() {
+    return connections.get();
   }
 
   private static KeyPair newKeys() {
