@@ -29,7 +29,7 @@ final class SigningKeyStore {
   Future<Map<String, Long>> listMadeAt() {
     return database
         .read(
-            "SELECT kid, made_at FROM signing_key ORDER BY made_at DESC LIMIT " + MAX_KEYS,
+            "SELECT kid, made_at FROM signing_key ORDER BY made_at DESC, kid LIMIT " + MAX_KEYS,
             List.of(),
             row -> Map.entry(row.text("kid"), row.integer("made_at")))
         .map(

@@ -239,7 +239,7 @@ final class SealStore {
             AND NOT EXISTS (SELECT 1 FROM audit_seal AS earlier \
             WHERE earlier.org_id = audit_seal.org_id AND earlier.is_read = audit_seal.is_read \
             AND earlier.batch = audit_seal.batch - 1 AND earlier.purged_at IS NULL) \
-            ORDER BY newest_at LIMIT ?\
+            ORDER BY newest_at, org_id, batch LIMIT ?\
             """,
         List.of(isRead, newestBefore, limit),
         SealStore::seal);

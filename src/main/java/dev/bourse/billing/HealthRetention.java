@@ -52,7 +52,7 @@ public final class HealthRetention {
             (SELECT 1 FROM allocation_health n WHERE n.allocation_id = h.allocation_id
             AND n.id > h.id AND n.ts < ?) OR EXISTS
             (SELECT 1 FROM allocation a WHERE a.allocation_id = h.allocation_id AND a.gone_at < ?))
-            ORDER BY h.ts LIMIT ?\
+            ORDER BY h.ts, h.id LIMIT ?\
             """,
             List.of(before, before, before, ROWS_PER_COMMIT),
             row -> Statement.of("DELETE FROM allocation_health WHERE id = ?", row.integer("id")))

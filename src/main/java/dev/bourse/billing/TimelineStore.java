@@ -537,7 +537,7 @@ final class TimelineStore {
             AND x.org_id = o.org_id AND x.ts <= ?)
             WHERE q.name IN %1$s AND o.org_id IN %2$s
             UNION ALL SELECT p.pool, p.org_id, p.ts, p.cents FROM org_price_point p
-            WHERE p.pool IN %1$s AND p.org_id IN %2$s AND p.ts > ? AND p.ts < ? ORDER BY 3\
+            WHERE p.pool IN %1$s AND p.org_id IN %2$s AND p.ts > ? AND p.ts < ? ORDER BY 3, 1, 2\
             """
                 .formatted(InList.marks(pools), InList.marks(orgs)),
             parameters,

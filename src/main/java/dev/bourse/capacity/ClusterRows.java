@@ -68,7 +68,9 @@ final class ClusterRows {
 
   /** The order of {@link #SELECT}: a notification must equal the result of a read. */
   private static final Comparator<Allocation> STORED_ORDER =
-      Comparator.comparingInt(Allocation::slot).thenComparing(Allocation::grantedAtMillis);
+      Comparator.comparingInt(Allocation::slot)
+          .thenComparing(Allocation::grantedAtMillis)
+          .thenComparing(Allocation::allocationId);
 
   /** The field of allocations beside the columns of a cluster; no column has this name. */
   private static final String ALLOCATIONS = "allocations";
@@ -76,7 +78,7 @@ final class ClusterRows {
   private static final String SELECT =
       """
       SELECT %s, %s FROM %%s c LEFT JOIN allocation a
-      ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at\
+      ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at, a.allocation_id\
       """
           .formatted(CLUSTER.names("c"), AllocationRows.names("a"));
 

@@ -297,7 +297,7 @@ public final class CheckpointStore {
     sql.append(" ORDER BY ").append(list.time()).append(" DESC, item_id DESC LIMIT ?)");
     parameters.add(most);
     return items(
-        "%sORDER BY c.%s DESC, c.item_id DESC"
+        "%sORDER BY c.%s DESC, c.item_id DESC, r.revision"
             .formatted(CheckpointRows.select(sql.toString()), list.time()),
         parameters);
   }
@@ -324,7 +324,9 @@ public final class CheckpointStore {
                 after.isPresent()
                     ? " AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))"
                     : "");
-    return items(CheckpointRows.select(open) + "ORDER BY c.changed_at, c.item_id", parameters)
+    return items(
+            CheckpointRows.select(open) + "ORDER BY c.changed_at, c.item_id, r.revision",
+            parameters)
         .map(found -> Page.of(found, limit));
   }
 

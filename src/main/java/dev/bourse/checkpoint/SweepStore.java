@@ -32,7 +32,7 @@ public final class SweepStore {
         """
         (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d \
         ON d.item_id = i.item_id AND d.revision = i.draft_revision \
-        WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)\
+        WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at, d.item_id LIMIT ?)\
         """,
         List.of(state.label(), beforeMillis, limit));
   }

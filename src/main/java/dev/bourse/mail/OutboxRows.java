@@ -91,7 +91,7 @@ final class OutboxRows {
     return database.read(
         """
         SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail
-        WHERE dead_at IS NULL AND due_at <= %s AND key_id IN %s ORDER BY due_at LIMIT %s\
+        WHERE dead_at IS NULL AND due_at <= %s AND key_id IN %s ORDER BY due_at, mail_id LIMIT %s\
         """
             .formatted(now, InList.marks(ids), most),
         ids,

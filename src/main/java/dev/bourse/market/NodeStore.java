@@ -129,7 +129,7 @@ public final class NodeStore {
       """
       SELECT a.node_id, c.org_id, MAX(a.reclaim_at) AS at FROM allocation a CROSS JOIN cluster c
       WHERE a.reclaim_reason = 'SWAP' AND a.reclaim_at > ? AND c.name = a.cluster
-      AND c.pool = ? GROUP BY a.node_id, c.org_id ORDER BY 3\
+      AND c.pool = ? GROUP BY a.node_id, c.org_id ORDER BY 3, 1, 2\
       """;
 
   /** Like {@link #SWAPPED_AWAY}, by the index on the time of the reclaim. */
@@ -344,7 +344,7 @@ public final class NodeStore {
         """
         SELECT n.node_id, n.public_ip, n.ssh_port, n.host_key
         FROM allocation a JOIN node n ON n.node_id = a.node_id
-        WHERE a.cluster = ? AND a.gone_at IS NULL ORDER BY n.public_ip\
+        WHERE a.cluster = ? AND a.gone_at IS NULL ORDER BY n.public_ip, n.node_id\
         """,
         List.of(cluster),
         row ->

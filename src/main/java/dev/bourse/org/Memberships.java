@@ -53,7 +53,7 @@ public final class Memberships {
       UNION ALL SELECT DISTINCT o.org_id, o.display, NULL FROM org o
       JOIN join_rule r ON r.org_id = o.org_id
       WHERE o.retired_at IS NULL AND %s AND NOT EXISTS (SELECT 1 FROM member m
-      WHERE m.org_id = o.org_id AND lower(m.email) = ?) ORDER BY 1 LIMIT %s\
+      WHERE m.org_id = o.org_id AND lower(m.email) = ?) ORDER BY 1, 3 LIMIT %s\
       """
           .formatted(ADMITTED, MAX_PLACES);
 

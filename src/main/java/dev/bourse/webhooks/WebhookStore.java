@@ -395,7 +395,7 @@ final class WebhookStore {
             SELECT d.id FROM webhook_delivery d WHERE d.made_at <= ? AND (d.outcome IS NOT NULL
             OR NOT EXISTS (SELECT 1 FROM webhook_endpoint e WHERE e.endpoint_id = d.endpoint_id
             AND e.disabled_at IS NULL))
-            ORDER BY d.made_at LIMIT ?\
+            ORDER BY d.made_at, d.id LIMIT ?\
             """,
             List.of(cutoffMillis, most),
             row -> Statement.of("DELETE FROM webhook_delivery WHERE id = ?", row.integer("id")))
