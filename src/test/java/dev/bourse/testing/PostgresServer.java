@@ -53,8 +53,16 @@ public final class PostgresServer implements AutoCloseable {
         EmbeddedPostgres.builder()
             .setDataDirectory(folder)
             .setCleanDataDirectory(false)
-            .setPGStartupWait(Duration.ofMinutes(2));
+            .setPGStartupWait(Duration.ofMinutes(2))
+            // Into a file beside the folder: the library would log each line of the server in this
+            // process, and a checkpoint would appear in the log of a test that counts lines.
+            .setOutputRedirector(
+                ProcessBuilder.Redirect.appendTo(
+                    folder.resolveSibling(folder.getFileName() + ".log").toFile()));
     builder.setPort(port);
+    // An ANALYZE of the server's own locks rows of the catalog that StatementPlans changes, in
+    // another order, so that the two could wait for each other.
+    builder.setServerConfig("autovacuum", "off");
     settings.forEach(builder::setServerConfig);
     return builder.start();
   }
