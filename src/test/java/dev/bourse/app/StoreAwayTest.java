@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.Slow;
+import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -46,7 +48,25 @@ class StoreAwayTest {
       server.startAgain();
       until("it is ready", () -> bourse.unready().isEmpty());
       until("everybody is let in", () -> client.caller().get("/api/whoami").status() == 200);
-      until("it takes writes", () -> client.put(client.order(0, 2)).status() == 200);
+      until("it takes writes", () -> isWritten(client));
     }
+  }
+
+  /**
+   * Returns whether a write upon the current version succeeds. A machine that stands still for a
+   * second makes the store stale once more, and then the version cannot be read either.
+   */
+  private static boolean isWritten(ClusterClient client) {
+    HttpAnswer state = client.caller().get("/api/vm/capacity?cluster=" + client.cluster());
+    return state.status() == 200
+        && client
+                .put(
+                    new JsonObject()
+                        .put("cluster", client.cluster())
+                        .put("max_gpus", 0)
+                        .put("max_price_per_gpu_hour", 2)
+                        .put("expected_version", state.json().getLong("version")))
+                .status()
+            == 200;
   }
 }

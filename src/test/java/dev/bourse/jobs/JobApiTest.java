@@ -116,6 +116,7 @@ class JobApiTest {
   @Test
   void aJobWithoutItsConditionIsRefusedWithTheReason() {
     if (bourse.database().isShared()) {
+      until("there is a lease", () -> job("deliver-webhooks").getLong("runs") > 0);
       store(
           "UPDATE webhook_lease SET owner = ?, expires_at = %s + ? WHERE name = ?"
               .formatted(bourse.database().clockSql()),

@@ -114,10 +114,10 @@ public final class EventReader implements AutoCloseable {
     return all().stream().filter(e -> e.name().equals(name)).toList();
   }
 
-  /** The state as the newest event tells it. */
+  /** The state as the newest event tells it; empty before the first. */
   public JsonObject state() {
     List<Event> states = of("capacity");
-    return states.get(states.size() - 1).data();
+    return states.isEmpty() ? new JsonObject() : states.get(states.size() - 1).data();
   }
 
   @Override
