@@ -44,7 +44,7 @@ class ReplicaCostTest {
 
   /** A process waiting for a lease checks three times in its length, more than once a tick. */
   private static RunningBourse demo(String url) {
-    return RunningBourse.demo("store.url=" + url, "market.lease=3s", "market.tick=3s");
+    return RunningBourse.demo("store.url=" + url, "market.lease=6s", "market.tick=6s");
   }
 
   @AfterAll
@@ -92,7 +92,7 @@ class ReplicaCostTest {
 
   // With a shorter lease a busy machine would lose it.
   @Test
-  @Slow("waits for two looks, each a second after the one before")
+  @Slow("waits for two looks, each two seconds after the one before")
   void whoWaitsForALeaseShowsThePricesOfItsHolderAndReadsNoNodesForThem() throws Exception {
     until("the holder has stored its quotes", () -> statements("SELECT quote FROM lease%") > 0);
     until("both show the same", () -> market(here).equals(market(there)));

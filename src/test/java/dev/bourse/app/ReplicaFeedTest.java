@@ -197,7 +197,8 @@ class ReplicaFeedTest {
       SharedPostgres.server()
           .execute(
               "/postgres",
-              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"
+              // A session ends after the signal; one in the middle of a commit would store it.
+              "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '"
                   + database
                   + "' AND application_name LIKE 'bourse %'");
     }
