@@ -173,13 +173,27 @@ class CapacityCommandsTest {
     assertEquals(2, cluster.version());
   }
 
+  /** Keeps the pool from granting nodes. */
+  private void pause() {
+    AdminRun paused =
+        AdminRun.on(
+            bourse,
+            "pools",
+            "update",
+            market.name(),
+            "--pause-reason",
+            "test",
+            "-y",
+            "--paused",
+            "true");
+    assertEquals(0, paused.exitCode());
+  }
+
   @Test
   void nodesGrantedWhileTheQuestionIsOpenAreAskedAbout() throws IOException {
     MemberShell shell = withKey();
-    String pool = market.name();
-    String[] pause = {"pools", "update", pool, "--pause-reason", "test", "-y", "--paused", "true"};
-    String[] resume = {"pools", "update", pool, "-y", "--paused", "false"};
-    assertEquals(0, AdminRun.on(bourse, pause).exitCode());
+    String[] resume = {"pools", "update", market.name(), "-y", "--paused", "false"};
+    pause();
     shell.run("up", "--gpus", "16", "--max-price", "2", "-y").ended(0);
     shell
         .typing("y")
@@ -383,6 +397,8 @@ class CapacityCommandsTest {
   @Test
   void aWaitEndsWhenLessIsDeclaredMeanwhile() throws IOException {
     withKey();
+    // The nodes may otherwise be active before the command first waits for them.
+    pause();
     unhurried()
         .atWait(() -> cluster.declare(1, 3))
         .run("up", "--gpus", "16", "--max-price", "2", "-y", "--wait")
@@ -393,6 +409,8 @@ class CapacityCommandsTest {
   @Test
   void aWaitAsksOnWhileTheServiceIsAwayUntilItsEnd() throws IOException {
     withKey();
+    // The nodes may otherwise be active before the command first waits for them.
+    pause();
     try (AnswerLosingProxy proxy = new AnswerLosingProxy(bourse.service().baseUrl(), "none")) {
       MemberShell waiting = unhurried().with("BOURSE_URL", proxy.url()).atWait(() -> end(proxy));
       waiting
