@@ -5,12 +5,17 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -34,6 +39,7 @@ public final class ScimServer implements AutoCloseable {
   /** The most users of one page. */
   public volatile int pageSize = 100;
 
+  private final BlockingQueue<HttpServerRequest> stalled = new LinkedBlockingQueue<>();
   private volatile Consumer<HttpServerRequest> behaviour = this::answer;
 
   public ScimServer() {
@@ -87,7 +93,17 @@ public final class ScimServer implements AutoCloseable {
         request -> {
           waiting.incrementAndGet();
           request.connection().closeHandler(gone -> waiting.decrementAndGet());
+          stalled.add(request);
         };
+  }
+
+  /** Waits for so many requests that it does not answer, and then closes their connections. */
+  public void hangUp(int requests) throws InterruptedException {
+    List<HttpServerRequest> come = new ArrayList<>();
+    for (int i = 0; i < requests; i++) {
+      come.add(Objects.requireNonNull(stalled.poll(60, TimeUnit.SECONDS), "no request came"));
+    }
+    come.forEach(request -> request.connection().close().await());
   }
 
   /** Answers this with status 200. */
