@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.icegreen.greenmail.util.GreenMail;
-import com.icegreen.greenmail.util.ServerSetup;
 import dev.bourse.core.Ports;
 import dev.bourse.nodes.LoopbackMachine;
 import dev.bourse.org.ScimServer;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.IdentityProvider;
+import dev.bourse.testing.MailServer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
@@ -221,7 +221,7 @@ class DoctorSurroundingsTest {
 
   @Test
   void aMailServerGreetsAndIsSentNothing() {
-    GreenMail server = new GreenMail(new ServerSetup(0, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+    GreenMail server = MailServer.smtp(0);
     server.start();
     try {
       String host = "mail.smtp.host=127.0.0.1";

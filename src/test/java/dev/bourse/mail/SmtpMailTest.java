@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.icegreen.greenmail.util.GreenMail;
 import com.icegreen.greenmail.util.GreenMailUtil;
-import com.icegreen.greenmail.util.ServerSetup;
 import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
+import dev.bourse.testing.MailServer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import jakarta.mail.internet.MimeMessage;
@@ -36,7 +36,7 @@ class SmtpMailTest {
   }
 
   private static GreenMail server(int port) {
-    return new GreenMail(new ServerSetup(port, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+    return MailServer.smtp(port);
   }
 
   private SmtpMail sender(int port, Long... pauses) {
@@ -109,6 +109,7 @@ class SmtpMailTest {
   @Test
   void itClosesWhileAServerIsSilent() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      silent.setSoTimeout(60_000);
       SmtpMail sender = sender(silent.getLocalPort(), 60_000L);
       assertTrue(sender.send(MAIL));
       try (Socket connection = silent.accept()) {
@@ -121,13 +122,15 @@ class SmtpMailTest {
   @Test
   void anAttemptAtASilentServerEndsWithItsConnectionAndTheClientCanBeClosed() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      silent.setSoTimeout(60_000);
       SmtpServer server =
           new SmtpServer(
               vertx,
               new MailConfig.Smtp(
                   "127.0.0.1", silent.getLocalPort(), "", "", MailConfig.Security.NONE),
               "bourse@bourse.example",
-              200,
+              // Long enough for the client to connect, also in a new process.
+              1_500,
               60_000,
               null);
       Future<Void> delivered = server.deliver(MAIL);

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.icegreen.greenmail.util.GreenMail;
-import com.icegreen.greenmail.util.ServerSetup;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.Ports;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailableException;
+import dev.bourse.testing.MailServer;
 import dev.bourse.testing.TestJobs;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -29,8 +29,7 @@ class StoredMailTest extends StoreFixture {
   private static final Keyring KEYRING = keyring(1);
   private static final List<Long> PAUSES = List.of(10L, 10L);
 
-  private final GreenMail server =
-      new GreenMail(new ServerSetup(0, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+  private final GreenMail server = MailServer.smtp(0);
   private final List<StoredMail> processes = new ArrayList<>();
   private int seed;
 
@@ -162,7 +161,7 @@ class StoredMailTest extends StoreFixture {
     process.start(TestJobs.of(vertx, clock));
     assertTrue(process.send(mail(1)));
     eventually("it was tried", () -> count("tries > 1") == 1);
-    GreenMail late = new GreenMail(new ServerSetup(port, "127.0.0.1", "smtp"));
+    GreenMail late = MailServer.smtp(port);
     late.start();
     try {
       assertTrue(late.waitForIncomingEmail(60_000, 1));
