@@ -151,12 +151,17 @@ public abstract class StoreFixture {
     return "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
   }
 
+  /** The store without made faults, which are for what is tested and not for the test's reads. */
+  private Database faultless() {
+    return database instanceof Failing failing ? failing.store : database;
+  }
+
   protected List<Long> integers(String sql) throws Exception {
-    return await(database.read(ofValue(sql), List.of(), row -> row.integer("value")));
+    return await(faultless().read(ofValue(sql), List.of(), row -> row.integer("value")));
   }
 
   protected List<String> texts(String sql) throws Exception {
-    return await(database.read(ofValue(sql), List.of(), row -> row.text("value")));
+    return await(faultless().read(ofValue(sql), List.of(), row -> row.text("value")));
   }
 
   public static <T> T await(Future<T> future) throws Exception {
@@ -189,8 +194,11 @@ public abstract class StoreFixture {
     final AtomicReference<Function<List<?>, Future<Void>>> late =
         new AtomicReference<>(Failing::inTime);
 
+    private final Database store;
+
     Failing(Database store) {
       super(store);
+      this.store = store;
     }
 
     volatile String lineage = "first";
