@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.Ports;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SelfSignedCertificate;
 import java.io.ByteArrayOutputStream;
@@ -206,7 +207,9 @@ class SmtpMailTlsTest {
   void whatWaitedForAServerWithAnothersCertificateArrivesOnceThatIsMended() throws Exception {
     SelfSignedCertificate others = SelfSignedCertificate.create("localhost");
     SSLContext theirs = tls(others);
-    int port = serve(made -> made.startTlsSocketFactory(theirs).enableTLS().requireTLS());
+    // No other process takes it between the two servers.
+    int port = Ports.free();
+    serve(port, made -> made.startTlsSocketFactory(theirs).enableTLS().requireTLS());
     // More failures than concurrent connections; none of the connections leaks.
     String log =
         givenUp(

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.bourse.blob.StorageFaultException;
+import dev.bourse.core.Ports;
 import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -85,10 +86,7 @@ class S3UnusableTest {
 
   @Test
   void anEndpointThatRefusesConnectionsIsNamed() throws Exception {
-    int port;
-    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = closed.getLocalPort();
-    }
+    int port = Ports.free();
     assertUnusable(
         S3Server.store("models", port),
         "secret",
