@@ -36,7 +36,6 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -236,22 +235,27 @@ class TrailStreamApiTest {
   @Test
   void aBatchThatIsRefusedIsTriedAgainWithTheSameIdAndBytesBeforeTheNext() {
     batches(2);
-    AtomicInteger refusals = new AtomicInteger(1);
-    Receiver receiver = receiver(new Receiver(m -> refusals.getAndDecrement() > 0 ? 500 : 200));
+    // It refuses until the refusal has been looked at, however long that takes.
+    Receiver receiver = receiver(new Receiver(m -> 500));
     set(order(receiver.url()));
-    until("the first is refused", () -> read().getInteger("attempts") == 1);
+    until("the first is refused", () -> read().getInteger("attempts") > 0);
     JsonObject failing = read();
     assertEquals("answered with status 500: status 500", failing.getString("fault"));
     assertEquals(500, failing.getInteger("response_status"));
     assertFalse(failing.getString("next_attempt_at").isEmpty());
     assertTrue(failing.getJsonObject("writes").getLong("behind") >= 2);
+    receiver.answer(m -> 200);
     // A stream is tried at once when it is set; StreamerTest tests the pause before a retry.
     set(order(receiver.url()));
     untilTaken();
     List<Received> all = receiver.received();
-    assertEquals(all.get(0).id(), all.get(1).id());
-    assertEquals(all.get(0).text(), all.get(1).text());
-    assertEquals(upTo(all.size() - 1), taken(receiver));
+    int refusals = all.size() - receiver.taken().size();
+    assertTrue(refusals > 0, all::toString);
+    for (Received again : all.subList(1, refusals + 1)) {
+      assertEquals(all.get(0).id(), again.id());
+      assertEquals(all.get(0).text(), again.text());
+    }
+    assertEquals(upTo(all.size() - refusals), taken(receiver));
     assertNull(read().getString("fault"));
     assertEquals(0, read().getInteger("attempts"));
   }
@@ -405,7 +409,9 @@ class TrailStreamApiTest {
     set(order(receiver.url()));
     until("it is refused", () -> read().getInteger("attempts") > 0);
     assertEquals(307, read().getInteger("response_status"));
-    assertEquals(1, receiver.received().size());
+    // A later attempt has a time of its own, and a redirect that is followed repeats it.
+    List<String> times = receiver.received().stream().map(Received::timestamp).toList();
+    assertEquals(times.stream().distinct().toList(), times);
   }
 
   @Test
