@@ -74,6 +74,8 @@ class McpReplicasTest {
   @Test
   void aConfirmUsedAtOneProcessIsUsedAtTheOther() {
     JsonObject arguments = bid("openlab-main", 0, 2);
+    RunningBourse.until(
+        "both know the last write", () -> version(carolHere) == version(carolThere));
     JsonObject confirm = confirm(arguments, carolHere.ok("bid_write", arguments));
     carolThere.ok("bid_write", confirm);
     for (McpClient client : List.of(carolHere, carolThere)) {
