@@ -126,12 +126,15 @@ class ReplicaTokensTest {
         0, new ClusterClient(here.as("globex", "orgwide"), "globex", "globex-main").version());
   }
 
+  private static JsonArray keys(ApiClient client) {
+    return client.get("/oauth/jwks.json").ok().getJsonArray("keys");
+  }
+
   @Test
   void eachHasAPrivateKeyOfItsOwnAndTellsThePublicKeysOfBoth() throws Exception {
-    JsonArray told = here.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys");
-    assertEquals(2, told.size());
-    assertEquals(
-        told, new ApiClient(address, null).get("/oauth/jwks.json").ok().getJsonArray("keys"));
+    RunningBourse.until("each has heard of the other's", () -> keys(here.with(null)).size() == 2);
+    JsonArray told = keys(here.with(null));
+    assertEquals(told, keys(new ApiClient(address, null)));
     try (var keys = Files.list(folder.resolve("signing-keys"))) {
       assertEquals(1, keys.count());
     }
