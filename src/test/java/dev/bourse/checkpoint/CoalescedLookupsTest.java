@@ -103,7 +103,7 @@ class CoalescedLookupsTest {
             done.completeExceptionally(e);
           }
         });
-    return done.get(10, TimeUnit.SECONDS);
+    return done.get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -136,15 +136,15 @@ class CoalescedLookupsTest {
       }
       assertEquals(1, on(loop, begun::size));
       begun.get(0).complete(1);
-      assertSame(leading, answered.get(0).get(10, TimeUnit.SECONDS));
+      assertSame(leading, answered.get(0).get(60, TimeUnit.SECONDS));
       assertEquals(2, on(loop, begun::size));
       begun.get(1).complete(2);
       for (int i = 0; i < followers.size(); i++) {
-        assertSame(followers.get(i), answered.get(i + 1).get(10, TimeUnit.SECONDS));
+        assertSame(followers.get(i), answered.get(i + 1).get(60, TimeUnit.SECONDS));
       }
       assertEquals(List.of(leading, followers.get(0)), ran);
     } finally {
-      vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+      vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     }
   }
 }
