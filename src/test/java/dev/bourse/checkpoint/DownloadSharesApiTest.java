@@ -205,7 +205,7 @@ class DownloadSharesApiTest {
   @Slow("waits for a window of 2 s, which a fast reader has to keep up with on a busy machine")
   void whoTakesAFileTooSlowlyIsCutOffAndWhoTakesItFastIsNot() {
     try (RunningBourse hasty =
-        RunningBourse.demo("limits.download-rate=2MiB", "limits.download-window=2s")) {
+        RunningBourse.demo("limits.download-rate=512KiB", "limits.download-window=2s")) {
       ApiClient member = hasty.asMember("acme", "alice");
       byte[] bytes = bytes(30 << 20, 5);
       String id = publish(member, freshName(), bytes, "org").getString("id");
