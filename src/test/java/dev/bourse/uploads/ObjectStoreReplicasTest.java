@@ -191,7 +191,8 @@ class ObjectStoreReplicasTest {
   void aCommitIsToldToAskAgainWhileAnotherProcessIsAtTheEndOfTheUpload() throws Exception {
     Session session = begin();
     assertEquals(200, send(first, session, 0, BYTES.length).status());
-    tellOfAnEnd(session, System.currentTimeMillis() + 9_000);
+    // Nearly as far ahead as is believed, so that it has not passed when it is asked about.
+    tellOfAnEnd(session, System.currentTimeMillis() + 18_000);
     HttpAnswer answer =
         second
             .asMember("acme", "alice")
