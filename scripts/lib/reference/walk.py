@@ -17,6 +17,7 @@ APPROVE is a command that approves the review of the checkpoint whose id is appe
 import base64
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -28,7 +29,10 @@ import urllib.request
 
 URL, TOKENS, APPROVE = sys.argv[1], json.load(open(sys.argv[2])), sys.argv[3]
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-DEADLINE = 60
+#: Seconds; more where several parts of scripts/smoke run at once.
+DEADLINE = 60 * int(os.environ.get("SMOKE_PATIENCE", "1"))
+#: The write cadence of the service that is walked, in seconds.
+CADENCE = 1.0
 
 checks = 0
 failures = []
@@ -75,7 +79,7 @@ def call(method, path, token=None, body=None, data=None, **headers):
     url = path if path.startswith("http") else URL + path
     request = urllib.request.Request(url, data=data, headers=headers, method=method)
     try:
-        with opener.open(request, timeout=30) as answer:
+        with opener.open(request, timeout=DEADLINE) as answer:
             return Answer(answer.status, answer.headers, answer.read())
     except urllib.error.HTTPError as refusal:
         return Answer(refusal.code, refusal.headers, refusal.read())
@@ -198,6 +202,18 @@ def raised(gpus, price, **more):
     )
 
 
+def write_twice(gpus):
+    """Writes the same twice, and returns the second answer. Where a busy machine has let the cadence pass between the
+    two, the second may be accepted and shows nothing: then both are sent once more."""
+    while True:
+        began = time.monotonic()
+        first = raised(gpus, 3.5)
+        check(first.status == 200, "a write that waits for the cadence is accepted", first)
+        second = declare(max_gpus=gpus, max_price_per_gpu_hour=3.5, expected_version=capacity()["version"])
+        if second.status != 200 or time.monotonic() - began < CADENCE:
+            return second
+
+
 def keys(org):
     path = f"/api/vm/orgs/{org}/ssh-keys"
     kind = b"ssh-ed25519"
@@ -251,7 +267,7 @@ def market(org):
     declared = state["declared"]
     is_kept = (declared["max_gpus"], declared["max_price_per_gpu_hour"]) == (2 * step, 3.5)
     check(is_kept and declared["updated_by"].startswith("token:"), "declared is what was sent", declared)
-    early = declare(max_gpus=step, max_price_per_gpu_hour=3.5, expected_version=state["version"])
+    early = write_twice(2 * step)
     refused(early, 429, "rate-limited", "a write faster than the cadence")
     wait = early.json.get("retry_after_s")
     check(str(wait) == early.headers["Retry-After"], "retry_after_s is the figure of Retry-After", early)
