@@ -80,7 +80,7 @@ class ExamplesTest(unittest.TestCase):
                 return found
         self.fail(f"no line like {pattern} among {told}")
 
-    def until(self, holds: Callable[[], object], seconds: float = 30) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             self.assertLess(time.monotonic(), deadline, "it did not come in time")
@@ -95,7 +95,7 @@ class ExamplesTest(unittest.TestCase):
         self.assertIsNotNone(state["declared"]["until"])
         keeping.send_signal(signal.SIGTERM)
         self.line(keeping, "gave all nodes back")
-        self.assertEqual(0, keeping.wait(timeout=30))
+        self.assertEqual(0, keeping.wait(timeout=120))
         state = self.acme.read_capacity(cluster="acme-train")
         self.assertEqual(0, state["declared"] and state["declared"]["max_gpus"])
 
@@ -130,7 +130,7 @@ class ExamplesTest(unittest.TestCase):
             notice.write_text(json.dumps({**facts, "drill": True, "state": "withdrawn"}))
             notice.write_text(json.dumps({**facts, "drill": False, "id": "outbid-1", "reason": "outbid"}))
             saved = self.line(training, r"saved step (\d+): outbid")
-            self.assertEqual(75, training.wait(timeout=30))
+            self.assertEqual(75, training.wait(timeout=120))
             notice.unlink()
             again = self.start("train_on_node.py", "--checkpoint", str(checkpoint), "--steps", str(int(saved[1]) + 3))
             self.line(again, f"training from step {saved[1]}")
@@ -162,7 +162,7 @@ class ExamplesTest(unittest.TestCase):
             "--identity-file", "~/.ssh/id_ed25519", "--skypilot", str(pools), "--dstack", str(fleet),
             "--", "sh", "-c", check,
         )  # fmt: skip
-        self.assertEqual(0, holding.wait(timeout=60))
+        self.assertEqual(0, holding.wait(timeout=120))
         pool = yaml.safe_load(Path(f"{pools}.seen").read_text())
         self.assertEqual(["bourse"], list(pool))
         # What SkyPilot reads of a pool, and dstack of `ssh_config`; more they would refuse or pass over.

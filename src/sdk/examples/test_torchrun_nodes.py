@@ -35,7 +35,7 @@ if rank == 0:
         mine += int(peer.makefile().readline())
     print("sum", mine)
 else:
-    for attempt in range(400):
+    for attempt in range(2400):
         try:
             peer = socket.create_connection(master)
             break
@@ -121,11 +121,11 @@ class TorchrunNodesTest(unittest.TestCase):
         """Waits for its end, with this code and with nothing held any more."""
         assert process.stdout is not None
         self.told += process.stdout.readlines()
-        self.assertEqual(code, process.wait(timeout=60), self.told)
+        self.assertEqual(code, process.wait(timeout=120), self.told)
         state = self.team.read_capacity(cluster=self.team.cluster)
         self.assertEqual(0, state["declared"] and state["declared"]["max_gpus"])
 
-    def until(self, holds: Callable[[], object], seconds: float = 60) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             self.assertLess(time.monotonic(), deadline, f"it did not come in time; {getattr(self, 'told', '')}")
@@ -175,16 +175,16 @@ class TorchrunNodesTest(unittest.TestCase):
         self.both_work(process)
         self.team.declare(max_gpus=8, min_gpus=None)
         self.ends(process, 75)
-        self.assertRegex("".join(self.told), r"127\.0\.0\.\d was taken back: scale-down|is no longer this hold's")
+        self.assertRegex("".join(self.told), r"127\.0\.0\.\d was taken back(: scale-down)?\n|is no longer this hold's")
 
     def test_commands_end_with_a_launcher_that_dies(self) -> None:
         process = self.start(SAVES.format(number=15))
         self.both_work(process)
         self.until(lambda: len(self.sleepers(15)) == 2)
         process.kill()
-        self.until(lambda: not self.sleepers(15), 40)
+        self.until(lambda: not self.sleepers(15))
         # Nobody renews the lease.
-        self.until(lambda: machines.await_nothing_held(self.team), 40)
+        self.until(lambda: machines.await_nothing_held(self.team))
 
     def test_sigterm_ends_all(self) -> None:
         process = self.start(SAVES.format(number=16))

@@ -5,12 +5,14 @@
 
 Listens on loopback and forwards to UPSTREAM (host:port). Faults are ordered one by one with
 `POST /-/faults` and a JSON object, and each is done to the first request it fits; `GET /-/faults` lists those
-that are left, and `DELETE` forgets them. Within Python, `Proxy` does the same without HTTP.
+that are left, and `DELETE` forgets them. `POST /-/faults/release` lets the requests go on that are held. Within
+Python, `Proxy` does the same without HTTP.
 
     {"match": "PUT /api/vm/capacity", "cut_answer": 0}     forward, relay so many bytes of the answer, hang up
     {"match": "PUT /upload/", "cut_body": 70000}           forward so many bytes of the body, hang up
     {"match": "GET ", "reply": "HTTP/1.1 429 …"}           do not forward; answer this
     {"match": "GET ", "wait": 2.5}                         forward after so many seconds
+    {"match": "GET ", "hold": true}                        forward once the request is released
 
 `match` is how the request line begins. `times` does it more than once. Each connection carries one request, so
 that a fault hits that request and no other.
@@ -35,6 +37,7 @@ class Proxy:
         self.upstream = upstream
         self._faults: List[Fault] = []
         self._lock = threading.Lock()
+        self._released = threading.Event()
         #: Chooses a fault for each request that none was ordered for; None for none.
         self.chaos: Optional[Callable[[str], Optional[Fault]]] = None
         #: The request lines, as they came.
@@ -55,11 +58,18 @@ class Proxy:
         with self._lock:
             return [{name: value for name, value in one.items() if name != "between"} for one in self._faults]
 
+    def release(self) -> None:
+        """Lets the requests go on that are held now."""
+        with self._lock:
+            self._released.set()
+            self._released = threading.Event()
+
     def calm(self) -> None:
         """No faults from now on."""
         with self._lock:
             self._faults.clear()
         self.chaos = None
+        self.release()
 
     def close(self) -> None:
         self._listener.close()
@@ -80,7 +90,8 @@ class Proxy:
                     one["times"] = one.get("times", 1) - 1
                     if one["times"] <= 0:
                         self._faults.remove(one)
-                    return one
+                    # Under the lock: a release that follows the fault's leaving the list is one of this request.
+                    return {**one, "released": self._released} if one.get("hold") else one
         return (self.chaos and self.chaos(line)) or {}
 
     def _serve(self, client: socket.socket) -> None:
@@ -100,6 +111,8 @@ class Proxy:
             return
         fault = self._fault(line)
         time.sleep(fault.get("wait", 0))
+        if "released" in fault:
+            fault["released"].wait()
         if "reply" in fault:
             read_exactly(client, length - len(rest))
             client.sendall(fault["reply"].encode())
@@ -116,7 +129,9 @@ class Proxy:
             relay(server, client, fault)
 
     def _ordered(self, client: socket.socket, line: str, body: bytes) -> None:
-        if line.startswith("POST"):
+        if line.startswith("POST /-/faults/release "):
+            self.release()
+        elif line.startswith("POST"):
             fault = json.loads(body)
             self.order(fault.pop("match"), **fault)
         elif line.startswith("DELETE"):

@@ -141,6 +141,11 @@ export class Proxy {
     return (await (await fetch(`${this.url}/-/faults`)).json()) as unknown[];
   }
 
+  /** Lets the requests go on that are held. */
+  async release(): Promise<void> {
+    await fetch(`${this.url}/-/faults/release`, { method: "POST" });
+  }
+
   /** No faults from now on. */
   async calm(): Promise<void> {
     await fetch(`${this.url}/-/faults`, { method: "DELETE" });
