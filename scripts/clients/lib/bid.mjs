@@ -15,10 +15,12 @@ export async function call(client, name, args) {
   return result;
 }
 
-/** What is declared for a cluster, with its version. */
+/** What is declared for a cluster, with its version; without what the market says of it, which any tick may change. */
 export async function declared(client, cluster) {
   const read = await client.callTool({ name: "capacity_read", arguments: { cluster } });
-  return { version: read.structuredContent.version, ...read.structuredContent.declared };
+  const { version, declared: standing } = read.structuredContent;
+  const { bid_too_low, capacity_unavailable, ...terms } = standing ?? {};
+  return { version, ...terms };
 }
 
 /** Lists the tools and reads a resource, previews the bid and confirms it, and once more in vain. */

@@ -5,6 +5,7 @@ import { chromium } from "playwright-core";
 export function launch() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    timeout: 120_000,
     args: [
       "--headless",
       "--no-sandbox",
