@@ -34,7 +34,10 @@ final class Documents {
           Map.entry(Pattern.compile("\\b[0-9a-f]{64}\\b"), "(digest)"),
           Map.entry(Pattern.compile("\\bbrs_[A-Za-z0-9]{12}_[A-Za-z0-9]+"), "(token)"),
           Map.entry(
-              Pattern.compile("\\b(?!token)[a-z]{2,4}_(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{12}\\b"),
+              // One of them may have no capital and no digit, as words have.
+              Pattern.compile(
+                  "\\b(?:(?:alc|arb|arj|ckp|grt|jr|key|rev|whe)_[A-Za-z0-9]{12}"
+                      + "|[a-z]{2,4}_(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{12})\\b"),
               "(id)"),
           Map.entry(Pattern.compile("token:[A-Za-z0-9]{12}\\b"), "token:(id)"),
           Map.entry(Pattern.compile("(token_id\\W+)[A-Za-z0-9]{12}\\b"), "$1(id)"));
