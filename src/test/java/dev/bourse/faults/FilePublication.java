@@ -182,8 +182,7 @@ final class FilePublication {
   void requireReadable() throws IOException, InterruptedException {
     String expected = bytes.sha256();
     for (ServiceProcess process : world.processes()) {
-      HttpRequest request = to(process.baseUrl() + item() + "/content").GET().build();
-      HttpResponse<InputStream> answer = CLIENT.send(request, BodyHandlers.ofInputStream());
+      HttpResponse<InputStream> answer = content(process);
       try (InputStream body = answer.body()) {
         if (answer.statusCode() != 200 || !TestBytes.sha256(body).equals(expected)) {
           throw new ViolatedException(
@@ -191,6 +190,23 @@ final class FilePublication {
         }
       }
     }
+  }
+
+  /**
+   * The answer to a read of it at a process. On a busy machine a query of the process may take too
+   * long, which it says by 503, and which says nothing of the file.
+   */
+  private HttpResponse<InputStream> content(ServiceProcess process)
+      throws IOException, InterruptedException {
+    HttpRequest request = to(process.baseUrl() + item() + "/content").GET().build();
+    long end = System.nanoTime() + Http.PATIENCE.toNanos();
+    HttpResponse<InputStream> answer = CLIENT.send(request, BodyHandlers.ofInputStream());
+    while (answer.statusCode() == 503 && System.nanoTime() < end) {
+      answer.body().close();
+      TimeUnit.MILLISECONDS.sleep(100);
+      answer = CLIENT.send(request, BodyHandlers.ofInputStream());
+    }
+    return answer;
   }
 
   private String item() {
