@@ -50,8 +50,8 @@ try {
 
   await page.goto(`${service}/docs/guides/capacity`);
   const code = page.locator("main .code").first();
-  await code.locator("button").click();
-  await code.locator("button >> text=Copied").waitFor();
+  // Waited for from before on: it is shown for two seconds.
+  await Promise.all([code.locator("button >> text=Copied").waitFor(), code.locator("button").click()]);
   assert.equal(`${await page.evaluate(() => navigator.clipboard.readText())}\n`, await code.locator("pre").textContent());
   await code.locator("pre").focus();
   assert.ok(await code.locator("pre").evaluate((block) => block === document.activeElement), "code takes no focus");

@@ -15,6 +15,7 @@ const site = readSite(process.argv[2]);
 const LEFT_ALONE = /^(sign out|try again|book a payment|a row's run)/i;
 const COVERED_MS = 5_000;
 const PRESSED = "button, summary, [role=tab], [role=button]";
+let marks = 0;
 
 const browser = await launch();
 await during(browser, async () => {
@@ -81,21 +82,30 @@ async function linksOf(page) {
   return all.map((one) => one.replace(/#.*/, "")).filter((one) => one.startsWith(`${site.service}/`));
 }
 
-/** The first button that is not of a kind among those `done`, which it joins; each row's are of one kind. */
+/**
+ * The first button that is not of a kind among those `done`, which it joins; each row's are of one kind. All are looked
+ * at in one moment, and the button is found by a mark: a button that comes or goes meanwhile changes all numbers.
+ */
 async function nextOf(page, done) {
-  for (const control of await page.locator(PRESSED).filter({ visible: true }).all()) {
-    const { kind, skipped } = await control.evaluate((one) => {
-      const name = (one.ariaLabel || one.textContent).trim().replaceAll(/\s+/g, " ");
-      const inRow = one.closest("tbody, li, [role=row]");
-      return {
-        kind: inRow ? `a row's ${name.split(" ")[0]}` : name,
-        skipped: one.disabled || (one.type === "submit" && one.form && !one.closest("[role=search]")),
-      };
-    });
-    if (!skipped && !LEFT_ALONE.test(kind) && !done.has(kind)) {
-      done.add(kind);
-      return control;
-    }
+  const mark = String(++marks);
+  const next = await page.locator(PRESSED).filter({ visible: true }).evaluateAll(
+    (found, { without, leftAlone, mark }) => {
+      for (const one of found) {
+        const name = (one.ariaLabel || one.textContent).trim().replaceAll(/\s+/g, " ");
+        const kind = one.closest("tbody, li, [role=row]") ? `a row's ${name.split(" ")[0]}` : name;
+        const skipped = one.disabled || (one.type === "submit" && one.form && !one.closest("[role=search]"));
+        if (!skipped && !new RegExp(leftAlone, "i").test(kind) && !without.includes(kind)) {
+          one.setAttribute("data-next", mark);
+          return kind;
+        }
+      }
+      return undefined;
+    },
+    { without: [...done], leftAlone: LEFT_ALONE.source, mark },
+  );
+  if (next === undefined) {
+    return undefined;
   }
-  return undefined;
+  done.add(next);
+  return page.locator(`[data-next="${mark}"]`);
 }
