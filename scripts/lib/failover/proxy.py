@@ -36,12 +36,11 @@ class Proxy:
     lose     the next message to lose, with its connection: a declaration's COMMIT ("order") or the answer to it ("answer")
     """
 
-    loop = None
+    # Made when this is read, because worlds of several threads make their first proxies at the same time.
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
 
     def __init__(self, port, target):
-        if Proxy.loop is None:
-            Proxy.loop = asyncio.new_event_loop()
-            threading.Thread(target=Proxy.loop.run_forever, daemon=True).start()
         self.target, self.port = target, port
         self.hold, self.delay, self.closed, self.lose = frozenset(), 0, False, None
         self.lost = threading.Event()
