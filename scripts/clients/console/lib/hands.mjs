@@ -3,8 +3,6 @@ import assert from "node:assert/strict";
 
 const TOO_MANY_TABS = 250;
 const DIALOG_MILLIS = 10_000;
-/** Enough to tell it from others; a browser takes what is typed in one go. */
-const TYPED_OF_AN_OPTION = 12;
 
 /** Opens the browser's dialog and chooses files; like a person who sees none, this presses again, and says so. */
 async function chooseFiles(page, press, files) {
@@ -72,9 +70,10 @@ export function keyboard(page) {
     },
     async choose(list, value) {
       await go(list);
-      // A closed list takes the option whose name is typed.
+      // A closed list takes the option whose name is typed. It forgets the letters before a pause of a second, which a
+      // busy machine makes between two of them, so no more are typed than tell the option from the others.
       const label = await list.locator(`option[value="${value}"]`).textContent();
-      await page.keyboard.type(label.trim().slice(0, TYPED_OF_AN_OPTION));
+      await page.keyboard.type(beginning(label, await list.locator("option").allTextContents()));
       assert.equal(await list.inputValue(), value);
     },
     async files(field, ...files) {
@@ -86,6 +85,18 @@ export function keyboard(page) {
       await chooseFiles(page, enter, files);
     },
   };
+}
+
+/** As many of the first letters of `label` as no other of `labels` begins with. */
+function beginning(label, labels) {
+  const [sought, ...all] = [label, ...labels].map((one) => one.trim().toLowerCase());
+  for (let length = 1; length < sought.length; length++) {
+    const letters = sought.slice(0, length);
+    if (all.filter((one) => one.startsWith(letters)).length === 1) {
+      return letters;
+    }
+  }
+  return sought;
 }
 
 /** Where the focus is, seen from `control`; and that one sees it. */
