@@ -1,6 +1,7 @@
 """A TCP proxy between one replica and PostgreSQL that can fail in the ways of networks and of servers."""
 
 import asyncio
+import re
 import threading
 import time
 from collections import deque
@@ -8,6 +9,8 @@ from collections import deque
 # The tag of the server's answer to COMMIT, whichever protocol the command came by; and the command itself.
 COMMITTED = b"C\x00\x00\x00\x0bCOMMIT\x00"
 COMMIT = b"COMMIT\x00"
+ROLLBACK = b"ROLLBACK\x00"
+ENDS = re.compile(COMMIT + b"|" + ROLLBACK)
 # What the transaction of a declaration sends: the text of its row in the trail.
 DECLARATION = b"max_gpus="
 POLL = 0.02
@@ -114,15 +117,18 @@ class Proxy:
 
     def _sent(self, link, seen):
         """Notes the COMMITs among these bytes. Returns the last bytes, which may begin a mark."""
-        while COMMIT in seen:
-            before, seen = seen.split(COMMIT, 1)
-            # Transactions follow each other without a wait, so several may have no answer yet.
-            link.commits.append(link.declares or DECLARATION in before)
-            link.declares = False
-            if link.commits[-1]:
-                self._lose("order", link)
-        link.declares = link.declares or DECLARATION in seen
-        return seen[1 - max(len(COMMIT), len(DECLARATION)) :]
+        begun = 0
+        for end in ENDS.finditer(seen):
+            declares = link.declares or DECLARATION in seen[begun : end.start()]
+            link.declares, begun = False, end.end()
+            if end.group() == COMMIT:
+                # Transactions follow each other without a wait, so several may have no answer yet.
+                link.commits.append(declares)
+                if declares:
+                    self._lose("order", link)
+        rest = seen[begun:]
+        link.declares = link.declares or DECLARATION in rest
+        return rest[1 - max(len(COMMIT), len(ROLLBACK), len(DECLARATION)) :]
 
     def _answered(self, link, seen):
         *answers, rest = seen.split(COMMITTED)
