@@ -67,7 +67,8 @@ final class Freezes implements Scenario {
   /** Freezes the process that holds the market's lease, and returns its name. */
   private static String freezeHolder(Map<String, ServiceProcess> named, Connection database)
       throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long patient = (long) (20 * FaultWorld.PATIENCE);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(patient);
     while (System.nanoTime() < deadline) {
       String owner = owner(database);
       ServiceProcess holder = Objects.requireNonNull(named.get(owner));
@@ -79,7 +80,7 @@ final class Freezes implements Scenario {
       holder.thaw();
     }
     throw new ViolatedException(
-        "no process keeps the market's lease until it is frozen, within 20 s");
+        "no process keeps the market's lease until it is frozen, within " + patient + " s");
   }
 
   private static String owner(Connection database) {

@@ -12,12 +12,17 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Requests to the service, and what comes of them. */
 final class Http {
   /** Longer than any of the service's own time-outs and than a process is frozen here. */
   static final Duration PATIENCE = Duration.ofMillis((long) (30_000 * FaultWorld.PATIENCE));
+
+  /** Between two tries of the same request. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private static final HttpClient CLIENT =
       HttpClient.newBuilder()
@@ -36,6 +41,11 @@ final class Http {
     /** The code of a refusal. */
     String code() {
       return body.getString("error", "");
+    }
+
+    /** Whether nothing was done, and may be if it is asked for again. */
+    boolean isRefusedForNow() {
+      return status == 503 && !mayBeStored();
     }
 
     /** Whether it is no refusal of the write: that may be stored, or is without being in force. */
@@ -112,11 +122,19 @@ final class Http {
     }
   }
 
-  /** The body of an answer that must be a success. */
+  /**
+   * The body of an answer that must be a success. A request that is refused for now is sent again:
+   * the time-outs of these services are short, and a busy machine stands still for longer at times.
+   */
   static JsonObject ok(
       String baseUrl, String method, String path, String token, @Nullable JsonObject body) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
     try {
       Answer answer = send(baseUrl, method, path, token, body);
+      while (answer.isRefusedForNow() && System.nanoTime() < deadline) {
+        LockSupport.parkNanos(PAUSE_NANOS);
+        answer = send(baseUrl, method, path, token, body);
+      }
       if (!answer.isOk()) {
         throw new ViolatedException(method + " " + path + " answers " + answer);
       }
