@@ -160,6 +160,17 @@ class World:
         for org in self.tokens:
             self.ask(self.replicas[0], "POST", f"/api/vm/orgs/{org}/ssh-keys", self.tokens[org],
                      {"name": "laptop", "public_key": KEY})
+        # A replica that does not know of a key yet refuses to raise a declaration.
+        for replica in self.replicas:
+            for org in self.tokens:
+                until(f"{replica.name} has the key of {org}", 5, lambda: self.has_key(replica, org))
+
+    def has_key(self, replica, org):
+        try:
+            status, answer = replica.request("GET", f"/api/vm/orgs/{org}/ssh-keys", self.tokens[org])
+        except OSError:
+            return False
+        return status == 200 and answer["keys"]
 
     def ask(self, replica, method, path, token, body=None, tries=3):
         """The JSON of an answer, which must be a success. A request that was refused is sent again."""
