@@ -115,12 +115,12 @@ def silent_links(world):
     """Idle connections that are lost without a word, as firewalls do it, are replaced before reads have to wait."""
     b = world.replicas[1]  # which does not run the market, so that its readers rest
 
-    def read():
+    def read(tries=1):
         began = now()
-        world.ask(b, "GET", "/api/org/activity?limit=1", world.tokens["acme"], tries=1)
+        world.ask(b, "GET", "/api/org/activity?limit=1", world.tokens["acme"], tries=tries)
         return now() - began
 
-    in_parallel([read] * 8)
+    in_parallel([lambda: read(3)] * 8)
     time.sleep(2)
     lost = until("a connection of B rests", 20, lambda: b.proxy.silence(idle=1))
     took = in_parallel([read] * 8)
@@ -275,8 +275,8 @@ def lost_state(world):
         write_stored(world, b, rival, (0, 100))
         time.sleep(5)  # past the lease of the market
         version, shown, granted = world.stored()[cluster]
-        state = world.get(b, cluster)
-        seen = state and (state["version"], world.shown(state), len(state["allocations"]))
+        state = until("B shows it", 10, lambda: world.get(b, cluster))
+        seen = (state["version"], world.shown(state), len(state["allocations"]))
         require(f"the database has {shown} at version {version} and nodes '{granted}', B shows {seen}; "
                 f"lost was {lost.wanted} at {lost.version}, stored is {kept.wanted} at {kept.version}",
                 (version, shown, granted) == (kept.version, kept.wanted, "") and seen == (kept.version, kept.wanted, 0))
