@@ -204,7 +204,9 @@ final class MarketVerticle extends VerticleBase {
 
   private Future<TickPreview> previewHere(Cluster changed) {
     long now = now();
-    return tickRunner().preview(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
+    // Before the first tick under the lease, the fleet may not have read its nodes yet.
+    Optional<Fleet> ready = nodesSeen == null ? Optional.empty() : Optional.ofNullable(fleet);
+    return tickRunner().preview(changed, ready.map(f -> f.snapshot(now)), now);
   }
 
   /** Returns how many machines have each health; empty without the lease. Called on any thread. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.MarketTransitions;
 import dev.bourse.capacity.Sample;
@@ -13,6 +14,7 @@ import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -194,6 +196,34 @@ class MarketVerticleTest extends MarketFixture {
     runner.forgetNodes();
     await(runner.preview(cluster(), Optional.empty(), clock.millis()));
     assertTrue(reads.get() > shared, "an operator changed them");
+  }
+
+  /** A process has the lease before it has read the nodes, which takes seconds in a large pool. */
+  @Test
+  void aPreviewWhileTheMarketIsTakenOverReadsTheNodesItself() throws Exception {
+    adopt(Sample.empty());
+    Promise<Void> begun = Promise.promise();
+    Promise<Void> mayEnd = Promise.promise();
+    database =
+        new ForwardingDatabase(database) {
+          @Override
+          public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+            Future<List<T>> read = super.read(sql, parameters, mapper);
+            return sql.contains("FROM node n WHERE n.pool = ?") && begun.tryComplete()
+                ? mayEnd.future().compose(end -> read)
+                : read;
+          }
+        };
+    market = newMarket();
+    await(market.start());
+    await(begun.future());
+    Cluster bidding =
+        Capacity.declare(
+                cluster(), Sample.order(8, "2", 0), Sample.TERMS, clock.millis() + Sample.CADENCE)
+            .next();
+
+    assertEquals(1, await(market.preview(bidding)).nodesWon());
+    mayEnd.complete();
   }
 
   @Test
