@@ -65,10 +65,16 @@ abstract class SshNodesFixture {
     eventually("no run to be under way", () -> runsUnderWay().isEmpty());
   }
 
-  private List<Path> runsUnderWay() throws Exception {
-    try (var files = Files.walk(Files.createDirectories(root.resolve("state")))) {
-      return files.filter(file -> file.toString().endsWith(".lock")).toList();
+  /** Reads names alone: a run removes its files while its folder is looked at. */
+  private List<String> runsUnderWay() throws Exception {
+    Path state = Files.createDirectories(root.resolve("state"));
+    List<String> locks = new ArrayList<>();
+    for (String nodeId : names(state)) {
+      names(state.resolve(nodeId)).stream()
+          .filter(name -> name.endsWith(".lock"))
+          .forEach(locks::add);
     }
+    return locks;
   }
 
   static void eventually(String what, Callable<Boolean> condition) throws Exception {
