@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
@@ -412,7 +413,7 @@ class SelfServiceApiTest {
         "within 24 hours the organization may make %s clusters, those it has retired among them;"
                 .formatted(most)
             + " the next as of "
-            + Instant.parse(oldest).plus(Duration.ofDays(1)).toString(),
+            + Times.rfc3339(Instant.parse(oldest).plus(Duration.ofDays(1)).toEpochMilli()),
         refusal.getString("detail"));
     erin.get(CLUSTERS + "/initech-late").refused(ErrorCode.NOT_FOUND);
     quota("initech", 2);
