@@ -146,6 +146,7 @@ class LapseApiTest {
     client.put(order(client, 1).put("until", in(HOUR))).ok();
     String node = client.untilHeld(1).get(0);
     try (EventReader events = events(client)) {
+      until("the state came", () -> !events.all().isEmpty());
       CLOCK.step(HOUR);
       untilLapsed(client);
       until(

@@ -151,6 +151,7 @@ class AlertsApiTest extends MarketApiFixture {
               running.secret(red.orgId(), "orgwide"),
               red.cluster(),
               null)) {
+        until("the state came", () -> !events.all().isEmpty());
         assertEquals(List.of(), alerts(red));
         // Two nodes at 1.00 cost 16 dollars an hour: 2.67 for these minutes.
         clock.step(10 * MINUTE);
