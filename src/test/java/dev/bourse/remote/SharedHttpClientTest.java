@@ -88,7 +88,7 @@ class SharedHttpClientTest {
       SharedHttpClient.close();
       assertTrue(kept.isAlive(), "a client that is not shared is not closed");
       for (Thread thread : ours) {
-        thread.join(5_000);
+        thread.join(60_000);
         assertFalse(thread.isAlive(), thread.getName());
       }
     } finally {
