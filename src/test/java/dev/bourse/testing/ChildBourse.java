@@ -86,10 +86,13 @@ public final class ChildBourse implements AutoCloseable {
       List<String> flags) {
     List<String> arguments = new ArrayList<>(List.of("serve", "--demo", "--data", data.toString()));
     List<String> all = new ArrayList<>(settings);
+    List<String> usuals =
+        new ArrayList<>(List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel));
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
+      usuals.addAll(TestStore.patience());
     }
-    for (String usual : List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel)) {
+    for (String usual : usuals) {
       String name = usual.substring(0, usual.indexOf('=') + 1);
       if (settings.stream().noneMatch(setting -> setting.startsWith(name))) {
         all.add(usual);

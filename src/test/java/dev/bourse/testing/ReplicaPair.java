@@ -53,6 +53,7 @@ public final class ReplicaPair implements AutoCloseable {
   public ReplicaPair(String... extra) throws SQLException {
     String url = SharedPostgres.server().newStore();
     List<String> settings = new ArrayList<>(SETTINGS);
+    settings.addAll(TestStore.patience());
     settings.addAll(List.of(extra));
     settings.add("store.url=" + url);
     start(settings);

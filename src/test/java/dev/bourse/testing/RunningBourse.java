@@ -112,7 +112,14 @@ public final class RunningBourse implements AutoCloseable {
         String[] pair = setting.split("=", 2);
         values.put(pair[0], pair[1]);
       }
-      storeUrl = values.computeIfAbsent("store.url", unset -> TestStore.url(data));
+      if (!values.containsKey("store.url")) {
+        values.put("store.url", TestStore.url(data));
+        for (String setting : TestStore.patience()) {
+          String[] pair = setting.split("=", 2);
+          values.putIfAbsent(pair[0], pair[1]);
+        }
+      }
+      storeUrl = Objects.requireNonNull(values.get("store.url"));
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }

@@ -24,6 +24,8 @@ import org.junit.platform.launcher.LauncherSessionListener;
  * another way, starts {@link PostgresServer#start one of its own}.
  */
 public final class SharedPostgres implements LauncherSessionListener {
+  private static final long PATIENCE_MILLIS = 60_000;
+
   private static @Nullable Path folder;
   private static @Nullable PostgresServer server;
   private static @Nullable Vertx vertx;
@@ -84,13 +86,23 @@ public final class SharedPostgres implements LauncherSessionListener {
     return openStore(vertx, server().newStore(), clock);
   }
 
-  /** A store that somebody else may have open, too. */
+  /**
+   * A store that somebody else may have open, too. Its time limits are those of a test's own
+   * patience: with the usual ones, a machine that stands still for seconds would have statements
+   * refused.
+   */
   public static Future<PostgresDatabase> openStore(Vertx vertx, String url, Clock clock) {
-    return PostgresDatabase.open(
-        vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-        "db/schema",
-        clock,
-        new Random());
+    PostgresConfig usual = PostgresConfig.defaults(PostgresUrl.parse(url), "");
+    PostgresConfig patient =
+        new PostgresConfig(
+            usual.url(),
+            usual.password(),
+            usual.readers(),
+            usual.queuedStatements(),
+            usual.queuedReads(),
+            PATIENCE_MILLIS,
+            PATIENCE_MILLIS,
+            PATIENCE_MILLIS);
+    return PostgresDatabase.open(vertx, patient, "db/schema", clock, new Random());
   }
 }

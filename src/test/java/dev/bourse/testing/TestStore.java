@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -20,6 +21,16 @@ public final class TestStore {
       "postgres".equals(System.getProperty("bourse.test.store"));
 
   private static final Map<Path, String> DATABASES = new HashMap<>();
+
+  /**
+   * Settings for a server on a machine that may stand still for seconds, in which the usual limits
+   * would have requests refused. Three times the last is a minute, and a minute is the least that
+   * is waited for a commit that may be under way.
+   */
+  static List<String> patience() {
+    return List.of(
+        "store.connect-timeout=20s", "store.acquire-timeout=20s", "store.query-timeout=20s");
+  }
 
   /** The value of {@code store.url} for a service on this data folder. */
   public static synchronized String url(Path data) {
