@@ -87,10 +87,15 @@ class FuzzerTest {
 
   /** Returns the findings about the service's own answers, without those about the library's. */
   private String findings(BiConsumer<HttpServerRequest, String> planted) throws IOException {
+    return findings(planted, Fuzzer.PATIENCE_MILLIS);
+  }
+
+  private String findings(BiConsumer<HttpServerRequest, String> planted, int patienceMillis)
+      throws IOException {
     behaviour = planted;
     Target world = new Planted();
     try (LoopHoldProbe probe = new LoopHoldProbe(((VertxInternal) vertx).nettyEventLoopGroup());
-        Fuzzer fuzzer = new Fuzzer(world, probe, 7, 2_000)) {
+        Fuzzer fuzzer = new Fuzzer(world, probe, 7, patienceMillis)) {
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
       }
@@ -167,7 +172,8 @@ class FuzzerTest {
               if (!body.contains("max_gpus") || wasSilent.getAndSet(true)) {
                 soundly(request, body);
               }
-            });
+            },
+            2_000);
     assertTrue(found.contains("silent for 2000 ms"), found);
   }
 
