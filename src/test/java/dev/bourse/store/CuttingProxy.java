@@ -18,6 +18,8 @@ public final class CuttingProxy {
     LOSE_COMMIT,
     /** The server executes it; its answer is lost. */
     LOSE_ANSWER,
+    /** It does not reach the server, and its connection is silent from then on, without an end. */
+    SWALLOW_COMMIT,
     /** All connections fall silent without being closed. */
     FALL_SILENT
   }
@@ -67,16 +69,20 @@ public final class CuttingProxy {
 
   private void join(NetSocket near, NetSocket far) {
     boolean[] isMute = {false};
+    boolean[] isDeaf = {false};
     int number = joined.incrementAndGet();
     near.handler(
         bytes -> {
-          if (number <= lost) {
+          if (number <= lost || isDeaf[0]) {
             return;
           }
           boolean isCommit = bytes.toString(StandardCharsets.ISO_8859_1).contains("COMMIT\0");
           Plan now = isCommit ? plan : plan == Plan.FALL_SILENT ? plan : Plan.NOTHING;
           if (now == Plan.FALL_SILENT && (isCommit || isMute[0])) {
             isMute[0] = true;
+          } else if (now == Plan.SWALLOW_COMMIT) {
+            isDeaf[0] = true;
+            plan = Plan.NOTHING;
           } else if (now == Plan.LOSE_COMMIT) {
             plan = Plan.NOTHING;
             near.close();
@@ -91,7 +97,7 @@ public final class CuttingProxy {
         });
     far.handler(
         (Buffer bytes) -> {
-          if (number <= lost) {
+          if (number <= lost || isDeaf[0]) {
             return;
           }
           if (!isMute[0]) {
