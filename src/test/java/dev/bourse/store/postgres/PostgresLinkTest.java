@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.Ports;
 import io.vertx.core.Closeable;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -159,12 +160,9 @@ class PostgresLinkTest {
         };
     ContextInternal context =
         ((VertxInternal) vertx).contextBuilder().withCloseFuture(counting).build();
-    int closedPort;
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
-      closedPort = taken.getLocalPort();
-    }
     CountDownLatch failures = new CountDownLatch(5);
-    PostgresLink link = link(context, closedPort, failures::countDown);
+    // No other test's server can take this port meanwhile.
+    PostgresLink link = link(context, Ports.free(), failures::countDown);
     link.connect();
     assertTrue(failures.await(60, TimeUnit.SECONDS));
     assertEquals(1, kept.get());
