@@ -2,6 +2,7 @@ package dev.bourse.testing;
 
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
+import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.postgres.PostgresDatabase;
@@ -25,14 +26,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Replays the statements of services on PostgreSQL and compares it with the embedded store: each
  * commit must have the same outcome, because its guards count the same rows; all tables must hold
- * the same rows; and the last query of each text must have the same result. So a test of a feature
- * on the embedded store holds for both engines. Rules that depend on locks, on several processes or
- * on lost connections need the engine itself, see {@link EachEngine}.
+ * the same rows; and the last query of each text must have the same result, with no two rows of it
+ * in an order that is left to the engine. So a test of a feature on the embedded store holds for
+ * both engines. Rules that depend on locks, on several processes or on lost connections need the
+ * engine itself, see {@link EachEngine}.
  */
 final class PostgresReplay {
   /** Statements on their way at once: the engine groups commits, and its queue is bounded. */
@@ -57,6 +61,10 @@ final class PostgresReplay {
 
   /** Tables of an engine's own. */
   private static final Set<String> OWN = Set.of("migration", "commit_log");
+
+  /** A column in an ORDER BY. */
+  private static final Pattern ORDERED =
+      Pattern.compile("(?:[a-z_]+\\.)?([a-z_]\\w*)(?: ASC| DESC)?");
 
   /** The store on PostgreSQL of this process, emptied for each replay: a new one takes a second. */
   private static @Nullable Target target;
@@ -302,6 +310,12 @@ final class PostgresReplay {
           differences.add(
               query.sql() + query.parameters() + ": " + rows + ", and on PostgreSQL " + others);
         }
+        if (rows.size() > 1 && isOrdered(query.sql())) {
+          ties(query, sqlite).stream()
+              .limit(1)
+              .map(tie -> query.sql() + query.parameters() + ": no order between " + tie)
+              .forEach(differences::add);
+        }
       }
     } finally {
       RunningBourse.await(sqlite.close());
@@ -336,6 +350,50 @@ final class PostgresReplay {
   /** Returns whether an ORDER BY follows the last subquery, so that it is the query's own. */
   private static boolean isOrdered(String sql) {
     return sql.lastIndexOf("ORDER BY") > sql.lastIndexOf(')');
+  }
+
+  /**
+   * Returns pairs of rows that have the same values in all columns by which a query orders them, so
+   * that each engine, and each plan, may give another of the two first. Times do not count: two
+   * rows have the same time in one run of a test and not in the next. A query that does not return
+   * the columns, or is ordered by anything else, has none here.
+   */
+  private static <T> List<String> ties(StatementRecord.Query<T> query, Database store) {
+    String order = query.sql().substring(query.sql().lastIndexOf("ORDER BY"));
+    String[] terms =
+        order
+            .replaceAll("\\s+", " ")
+            .replaceAll("^ORDER BY | (LIMIT|OFFSET) .*", "")
+            .strip()
+            .split(", ?", -1);
+    List<String> columns = new ArrayList<>();
+    for (String term : terms) {
+      Matcher column = ORDERED.matcher(term);
+      if (!column.matches()) {
+        return List.of();
+      }
+      if (!column.group(1).endsWith("_at")) {
+        columns.add(column.group(1));
+      }
+    }
+    Map<List<String>, String> rows = new HashMap<>();
+    List<String> ties = new ArrayList<>();
+    RowMapper<T> look =
+        row -> {
+          List<String> place =
+              columns.stream().map(column -> text(row.textOrNull(column))).toList();
+          ReadColumns read = new ReadColumns(row);
+          T mapped = query.mapper().map(read);
+          String other = rows.put(place, read.toString());
+          if (other != null && !other.equals(read.toString())) {
+            ties.add(other + " and " + read);
+          }
+          return mapped;
+        };
+    // It fails where a column is not returned.
+    return settled(store.read(query.sql(), query.parameters(), look)).succeeded()
+        ? ties
+        : List.of();
   }
 
   private static String first(List<String> rows) {

@@ -108,4 +108,28 @@ class PostgresReplayTest {
             .anyMatch(told -> told.contains("[{display=Acme}], and on PostgreSQL []")),
         differences.toString());
   }
+
+  @Test
+  void rowsWithoutAnOrderBetweenThemAreADifferenceThoughBothEnginesAgree() throws Exception {
+    for (long at = 1; at <= 2; at++) {
+      commit(
+          Statement.of(
+              "INSERT INTO org (org_id, display, kind, created_at) VALUES (?, ?, ?, ?)",
+              "twin-" + at,
+              "Twin",
+              "standard",
+              at));
+    }
+    String sql = "SELECT org_id, display, created_at FROM org WHERE org_id <> ? ORDER BY ";
+    for (String order :
+        List.of("display", "created_at DESC LIMIT 9", "display, org_id", "org_id, display")) {
+      RunningBourse.await(store.read(sql + order, List.of(""), row -> row.text("org_id")));
+    }
+    assertEquals(
+        List.of(
+            sql + "display[]: no order between {org_id=twin-1} and {org_id=twin-2}",
+            sql
+                + "created_at DESC LIMIT 9[]: no order between {org_id=twin-2} and {org_id=twin-1}"),
+        differences().stream().filter(told -> told.contains("no order")).toList());
+  }
 }
