@@ -79,7 +79,7 @@ class LapseApiTest {
             .database()
             .read(
                 "SELECT active_at, reclaim_at FROM allocation WHERE cluster = ? AND active_at IS"
-                    + " NOT NULL ORDER BY active_at",
+                    + " NOT NULL ORDER BY active_at, allocation_id",
                 List.of(cluster),
                 row -> new long[] {row.integer("active_at"), row.integer("reclaim_at")}));
   }
