@@ -35,9 +35,8 @@ public final class SharedPostgres implements LauncherSessionListener {
     if (running == null) {
       try {
         folder = Files.createTempDirectory("bourse-test-postgres");
-        // Nothing here outlives the run, so nothing need reach the disk. When autovacuum looks at a
-        // table, it changes the plans of queries, and locks what it cuts short: in some runs alone.
-        running = PostgresServer.start(folder.resolve("pg"), Map.of("autovacuum", "off"));
+        // Nothing here outlives the run, so nothing need reach the disk.
+        running = PostgresServer.start(folder.resolve("pg"), Map.of());
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

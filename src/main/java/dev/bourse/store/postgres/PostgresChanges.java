@@ -71,7 +71,7 @@ final class PostgresChanges implements PostgresLink.User {
   private final LongAdder changesHeard = new LongAdder();
   private final LongAdder missed = new LongAdder();
   private final StoreSignals counted;
-  private final Runnable setBackRead;
+  private final Consumer<Boolean> setBackRead;
   private volatile long heardNanos = System.nanoTime();
 
   // On the context alone.
@@ -93,7 +93,8 @@ final class PostgresChanges implements PostgresLink.User {
   private long timer = -1;
 
   /**
-   * @param setBackRead called when the log shows that the database was set back
+   * @param setBackRead called when the log shows that the database was set back, with the argument
+   *     of {@link #setBack}, which it must call
    * @param backAfterSilence called when a server that had stopped answering answers on a new
    *     connection, with the time of its last answer
    */
@@ -104,7 +105,7 @@ final class PostgresChanges implements PostgresLink.User {
       RandomGenerator random,
       OwnGroups own,
       StoreSignals counted,
-      Runnable setBackRead,
+      Consumer<Boolean> setBackRead,
       LongConsumer backAfterSilence) {
     this.setBackRead = setBackRead;
     this.own = own;
@@ -343,8 +344,7 @@ final class PostgresChanges implements PostgresLink.User {
 
     @Override
     public void setBack(boolean afterSilence) {
-      PostgresChanges.this.setBack(afterSilence);
-      setBackRead.run();
+      setBackRead.accept(afterSilence);
     }
   }
 }

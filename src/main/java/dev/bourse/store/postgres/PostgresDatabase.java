@@ -135,8 +135,8 @@ public final class PostgresDatabase implements Database {
             });
   }
 
-  private void setBackRead() {
-    writer.setBackRead();
+  private void setBackRead(boolean afterSilence) {
+    writer.setBackRead(afterSilence);
   }
 
   /**
