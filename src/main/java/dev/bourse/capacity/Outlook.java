@@ -1,0 +1,88 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a cluster will lose if the pool's bids, machines and limits stay as they are, and the prices
+ * that would change it.
+ *
+ * @param tickAtMillis when the next tick is due
+ * @param paused true if an operator paused the market, so that it grants and reclaims nothing
+ * @param losses held nodes that the cluster will lose, the first to go first
+ * @param keepCents the lowest ceiling per GPU-hour that keeps every node of {@code losses} that the
+ *     market takes; null if it takes none, and if no ceiling keeps them
+ * @param pendingNodes declared nodes that the cluster neither holds nor wins at the next tick
+ * @param pendingCents the lowest ceiling per GPU-hour that wins the pending nodes at the next tick;
+ *     null if none is pending, and if no ceiling wins them
+ */
+public record Outlook(
+    long tickAtMillis,
+    boolean paused,
+    List<Loss> losses,
+    @Nullable Long keepCents,
+    int pendingNodes,
+    @Nullable Long pendingCents) {
+
+  /**
+   * A node that the cluster will lose.
+   *
+   * @param reclaimAtMillis when it is reclaimed; null for one that gets its notice when it becomes
+   *     active
+   */
+  public record Loss(Allocation node, By by, @Nullable Long reclaimAtMillis) {
+    /** The cause of a loss. */
+    public enum By {
+      /** Higher bids. */
+      MARKET,
+      /** The end of the declaration. */
+      UNTIL
+    }
+
+    private JsonObject toJson() {
+      return new JsonObject()
+          .put("public_ip", node.publicIp())
+          .put("by", by.name().toLowerCase(Locale.ROOT))
+          .put("reclaim_at", Times.rfc3339OrNull(reclaimAtMillis))
+          .put("protected_until", Times.rfc3339OrNull(node.protectedUntilWhileActive()));
+    }
+  }
+
+  /** Returns when the first node is reclaimed; empty if no reclaim has a known time. */
+  public OptionalLong safeUntilMillis() {
+    return losses.stream()
+        .map(Loss::reclaimAtMillis)
+        .filter(Objects::nonNull)
+        .mapToLong(Long::longValue)
+        .min();
+  }
+
+  /** Returns the outlook as the VM contract shows it. */
+  JsonObject toJson(String cluster) {
+    OptionalLong safeUntil = safeUntilMillis();
+    return new JsonObject()
+        .put("cluster", cluster)
+        .put("tick_at", Times.rfc3339(tickAtMillis))
+        .put("paused", paused)
+        .put("safe_until", safeUntil.isEmpty() ? null : Times.rfc3339(safeUntil.getAsLong()))
+        .put("losses", new JsonArray(losses.stream().map(Loss::toJson).toList()))
+        .put("keep_price_per_gpu_hour", Price.toUsdOrNull(keepCents))
+        .put("pending_nodes", pendingNodes)
+        .put("pending_price_per_gpu_hour", Price.toUsdOrNull(pendingCents));
+  }
+
+  /** Computes outlooks. */
+  @FunctionalInterface
+  public interface Source {
+    /** Computes a cluster's outlook. Fails with {@code overloaded} if too many are in progress. */
+    Future<Outlook> outlook(Cluster cluster);
+  }
+}
