@@ -5,7 +5,6 @@ import { Follower } from '../lib/events.js';
 import { clock, count, dollars, firstAt, whole } from '../lib/format.js';
 import { at, badge, empty, figure, health, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
-import { outlookText, readOutlook } from '../lib/outlook.js';
 import { confirmSwap } from '../components/swap.js';
 import { toast } from '../components/toast.js';
 import '../components/alerts.js';
@@ -52,7 +51,7 @@ const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} 
 
 /**
  * One cluster: what it wants, what it holds, what happened.
- * @typedef {{state: any, alerts: any, history: any, activity: any, outlook: any, hours: string}} Shown
+ * @typedef {{state: any, alerts: any, history: any, activity: any, hours: string}} Shown
  * @extends {Page<Shown>}
  */
 class ClusterPage extends Page {
@@ -91,16 +90,15 @@ class ClusterPage extends Page {
   /** @override @param {AbortSignal} signal */
   async load(signal) {
     const { cluster, hours } = this;
-    const [state, alerts, history, activity, outlook] = await Promise.all([
+    const [state, alerts, history, activity] = await Promise.all([
       call('readCapacity', { query: { cluster }, signal }),
       call('readAlerts', { query: { cluster }, signal }),
       call('readHistory', { query: { cluster, hours }, signal }),
       call('listActivity', { query: { cluster }, signal }),
-      readOutlook({ query: { cluster }, signal }),
     ]);
     this.chartRead = Date.now();
     this.follow();
-    return { state, alerts, history, activity, outlook, hours };
+    return { state, alerts, history, activity, hours };
   }
 
   follow() {
@@ -173,15 +171,14 @@ class ClusterPage extends Page {
       this.isStale = false;
       const { cluster, hours } = this;
       try {
-        const [history, activity, alerts, outlook] = await Promise.all([
+        const [history, activity, alerts] = await Promise.all([
           call('readHistory', { query: { cluster, hours }, quiet: true }),
           call('listActivity', { query: { cluster }, quiet: true }),
           call('readAlerts', { query: { cluster }, quiet: true }),
-          readOutlook({ query: { cluster }, quiet: true }),
         ]);
         this.chartRead = Date.now();
         if (this.data && hours === this.hours) {
-          this.data = { ...this.data, history, activity, alerts, outlook };
+          this.data = { ...this.data, history, activity, alerts };
         }
       } catch (failure) {
         if (!(failure instanceof CallError)) {
@@ -205,9 +202,9 @@ class ClusterPage extends Page {
   }
 
   /** @override @param {Shown} data */
-  view({ state, alerts, history, activity, outlook, hours }) {
+  view({ state, alerts, history, activity, hours }) {
     return html`
-      ${this.notices(state)}${outlookText(outlook)}
+      ${this.notices(state)}
       <section class="sheet" aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
         <dl class="figures-row">
           ${figure('Wanted', state.declared ? count(state.declared.max_gpus, 'GPU') : '–', state.declared ? count(state.declared.max_gpus / state.gpus_per_node, 'node') : 'nothing declared')}

@@ -323,16 +323,6 @@ public record Cluster(
     return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
   }
 
-  /** Returns a copy with this ceiling, declared now as far as ties are concerned. */
-  public Cluster priced(long cents, long nowMillis) {
-    Draft draft = draft();
-    if (declared != null) {
-      draft.declared =
-          declared.with(d -> d.ceiling = new Declaration.Ceiling(cents, nowMillis, nowMillis));
-    }
-    return draft.build();
-  }
-
   /** Returns a copy with another revision. */
   Cluster withRevision(long stored) {
     return copy(new Writes(writes.version, stored, writes.lastAtMillis), allocations, setbacks);

@@ -2,7 +2,6 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Outlook;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Bulkhead;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -232,24 +230,13 @@ public final class MarketService implements Mirror {
    * many previews run in total, or for its organization.
    */
   public Future<TickPreview> preview(Cluster changed) {
-    return bounded(changed, market -> market.preview(changed));
-  }
-
-  /**
-   * Computes what the market will take of a cluster. It counts as a preview, and fails like one.
-   */
-  public Future<Outlook> outlook(Cluster cluster) {
-    return bounded(cluster, market -> market.outlook(cluster));
-  }
-
-  private <T> Future<T> bounded(Cluster cluster, Function<MarketVerticle, Future<T>> work) {
     return Future.future(
         done ->
             previews.enter(
-                cluster.orgId(),
+                changed.orgId(),
                 place ->
-                    opened(cluster.pool())
-                        .compose(work)
+                    opened(changed.pool())
+                        .compose(market -> market.preview(changed))
                         .onComplete(made -> place.close())
                         .onComplete(done)));
   }

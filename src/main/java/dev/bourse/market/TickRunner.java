@@ -4,7 +4,6 @@ import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Lapse;
-import dev.bourse.capacity.Outlook;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
@@ -15,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -131,7 +129,7 @@ final class TickRunner {
         () -> {
           Set<String> over = noticeClock.over(views, nowMillis);
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
-          Tick tick = tick(terms, views, allowance, notices, patience(false), nowMillis);
+          Tick tick = tick(terms, views, allowance, notices, nowMillis);
           Tick.Outcome outcome = tick.withEvictors(tick.decide(nodes, standingCents));
           noticeClock.recordGiven(outcome.decided().values(), nowMillis);
           return outcome;
@@ -145,28 +143,6 @@ final class TickRunner {
    * @param held the nodes that the holder of the lease knows; empty if another process holds it
    */
   Future<TickPreview> preview(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
-    return tryOut(
-        changed, held, nowMillis, trial -> trial.step(changed, trial.tickAtMillis).preview());
-  }
-
-  /**
-   * Computes what the market will take of a cluster.
-   *
-   * @param held the nodes that the holder of the lease knows; empty if another process holds it
-   */
-  Future<Outlook> outlook(Cluster cluster, Optional<Tick.Nodes> held, long nowMillis) {
-    return tryOut(
-        cluster,
-        held,
-        nowMillis,
-        trial ->
-            new OutlookSearch(cluster, trial.tickAtMillis, trial.terms.capCents(), trial::step)
-                .find());
-  }
-
-  /** Reads the state of the pool, then computes with it on a worker. */
-  private <T> Future<T> tryOut(
-      Cluster changed, Optional<Tick.Nodes> held, long nowMillis, Function<Trial, T> work) {
     long tickAt =
         Math.max(
             nowMillis,
@@ -177,61 +153,15 @@ final class TickRunner {
     return Future.all(nodes, allowance(Optional.of(changed), tickAt), standing(terms, nowMillis))
         .compose(
             read -> {
-              Trial trial =
-                  new Trial(
-                      terms,
-                      env.clusters().ofTick(terms),
-                      read.resultAt(1),
-                      read.resultAt(0),
-                      read.resultAt(2),
-                      tickAt);
-              return vertx.executeBlocking(() -> work.apply(trial), false);
+              Tick.Nodes known = read.resultAt(0);
+              Supplier<Tick> standing = tick(terms, read.<SpendingAllowance>resultAt(1), tickAt);
+              return vertx.executeBlocking(
+                  () -> {
+                    Tick tick = standing.get().with(changed);
+                    return tick.preview(changed, tick.decide(known, read.resultAt(2)));
+                  },
+                  false);
             });
-  }
-
-  /** The state of a pool, in which ticks are tried out. */
-  private final class Trial {
-    private final Pool terms;
-    private final List<ClusterView> views;
-    private final SpendingAllowance allowance;
-    private final Tick.Nodes nodes;
-    private final Optional<Long> standingCents;
-    private final long tickAtMillis;
-
-    /**
-     * @param tickAtMillis when the next tick is due
-     */
-    Trial(
-        Pool terms,
-        List<ClusterView> views,
-        SpendingAllowance allowance,
-        Tick.Nodes nodes,
-        Optional<Long> standingCents,
-        long tickAtMillis) {
-      this.terms = terms;
-      this.views = views;
-      this.allowance = allowance;
-      this.nodes = nodes;
-      this.standingCents = standingCents;
-      this.tickAtMillis = tickAtMillis;
-    }
-
-    /**
-     * Computes the next tick, or a later one as if nothing happened until then: nodes that are
-     * being prepared now are ready in time.
-     */
-    OutlookSearch.Step step(Cluster changed, long atMillis) {
-      Tick tick =
-          tick(
-                  terms,
-                  views,
-                  allowance,
-                  Notices.at(noticeMillis(terms), atMillis),
-                  patience(atMillis > tickAtMillis),
-                  atMillis)
-              .with(changed);
-      return tick.step(changed, tick.decide(nodes, standingCents));
-    }
   }
 
   /**
@@ -241,7 +171,7 @@ final class TickRunner {
   private Supplier<Tick> tick(Pool terms, SpendingAllowance allowance, long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
     Notices notices = Notices.at(noticeMillis(terms), nowMillis);
-    return () -> tick(terms, views, allowance, notices, patience(false), nowMillis);
+    return () -> tick(terms, views, allowance, notices, nowMillis);
   }
 
   private Tick tick(
@@ -249,15 +179,15 @@ final class TickRunner {
       List<ClusterView> views,
       SpendingAllowance allowance,
       Notices notices,
-      Patience patience,
       long nowMillis) {
     return new Tick(
-        terms, views, env.config().swapFreshnessMillis(), patience, allowance, notices, nowMillis);
-  }
-
-  private Patience patience(boolean isUnlimited) {
-    return new Patience(
-        env.config().gangPatienceMillis(), isUnlimited || env.time().undoubtedMillis().isEmpty());
+        terms,
+        views,
+        env.config().swapFreshnessMillis(),
+        new Patience(env.config().gangPatienceMillis(), env.time().undoubtedMillis().isEmpty()),
+        allowance,
+        notices,
+        nowMillis);
   }
 
   /**

@@ -9,9 +9,7 @@ import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -59,7 +57,7 @@ final class ClusterStatusCommand extends ClusterCommand {
     }
     List<JsonObject> states = states(service);
     if (format.get().form() == AnswerFormat.Form.table && format.get().fields().isEmpty()) {
-      out().print(StatusText.of(states, outlooks(service, states)));
+      out().print(StatusText.of(states));
     } else {
       JsonObject answer = new JsonObject().put("clusters", new JsonArray(states));
       out().print(format.get().print(answer));
@@ -94,26 +92,6 @@ final class ClusterStatusCommand extends ClusterCommand {
               + " clusters lists those of Kubernetes");
     }
     return states;
-  }
-
-  /**
-   * Reads the outlooks of clusters, by their names. One that the service cannot give now is left
-   * out.
-   */
-  private static Map<String, JsonObject> outlooks(Service service, List<JsonObject> states) {
-    Map<String, JsonObject> outlooks = new HashMap<>();
-    for (JsonObject state : states) {
-      String cluster = state.getString("cluster");
-      try {
-        if (state.getJsonObject("declared") != null) {
-          String path = CAPACITY + "/outlook?cluster=" + Service.encoded(cluster);
-          outlooks.put(cluster, service.call("GET", path, null));
-        }
-      } catch (RefusedException e) {
-        // The status is of use without it.
-      }
-    }
-    return outlooks;
   }
 
   private void watch(Service service) throws RefusedException {

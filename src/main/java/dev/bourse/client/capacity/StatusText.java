@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +19,8 @@ final class StatusText {
 
   private StatusText() {}
 
-  /**
-   * A table of clusters, a table of their nodes, and remarks.
-   *
-   * @param outlooks the outlooks of some clusters, by name
-   */
-  static String of(List<JsonObject> states, Map<String, JsonObject> outlooks) {
+  /** A table of clusters, a table of their nodes, and remarks. */
+  static String of(List<JsonObject> states) {
     List<JsonObject> clusters = new ArrayList<>();
     List<JsonObject> nodes = new ArrayList<>();
     List<String> remarks = new ArrayList<>();
@@ -35,40 +30,10 @@ final class StatusText {
         nodes.add(node(node));
       }
       remarks(state, remarks);
-      JsonObject outlook = outlooks.get(state.getString("cluster"));
-      if (outlook != null) {
-        outlookRemarks(outlook, remarks);
-      }
     }
     return Table.rows(clusters)
         + (nodes.isEmpty() ? "" : '\n' + Table.rows(nodes))
         + (remarks.isEmpty() ? "" : '\n' + String.join("\n", remarks) + '\n');
-  }
-
-  private static void outlookRemarks(JsonObject outlook, List<String> remarks) {
-    String name = Text.plain(outlook.getString("cluster"));
-    long taken =
-        outlook.getJsonArray("losses").stream()
-            .filter(loss -> "market".equals(((JsonObject) loss).getString("by")))
-            .count();
-    if (taken > 0) {
-      Object keep = outlook.getValue("keep_price_per_gpu_hour");
-      remarks.add(
-          "%s: at today's bids it loses %s, the first at %s; %s"
-              .formatted(
-                  name,
-                  taken == 1 ? "1 node" : taken + " nodes",
-                  Table.cell(outlook.getValue("safe_until")),
-                  keep == null
-                      ? "no ceiling keeps all nodes"
-                      : "to keep all nodes: bourse up --max-price " + keep));
-    }
-    Object pendingPrice = outlook.getValue("pending_price_per_gpu_hour");
-    if (pendingPrice != null) {
-      remarks.add(
-          "%s: to win all pending nodes at the next tick: bourse up --max-price %s"
-              .formatted(name, pendingPrice));
-    }
   }
 
   private static JsonObject cluster(JsonObject state) {
