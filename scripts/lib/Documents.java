@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,15 +36,18 @@ final class Documents {
           Map.entry(Pattern.compile("\\b[0-9a-f]{64}\\b"), "(digest)"),
           Map.entry(Pattern.compile("\\bbrs_[A-Za-z0-9]{12}_[A-Za-z0-9]+"), "(token)"),
           Map.entry(
-              // One of them may have no capital and no digit, as words have.
+              // A random id may lack capitals and digits, so known prefixes match without them.
               Pattern.compile(
-                  "\\b(?:(?:alc|arb|arj|ckp|grt|jr|key|rev|whe)_[A-Za-z0-9]{12}"
+                  "\\b(?:(?:alc|arb|arj|ckp|grt|jr|key|rev|tst|whe)_[A-Za-z0-9]{12}"
                       + "|[a-z]{2,4}_(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{12})\\b"),
               "(id)"),
           Map.entry(Pattern.compile("token:[A-Za-z0-9]{12}\\b"), "token:(id)"),
           Map.entry(Pattern.compile("(token_id\\W+)[A-Za-z0-9]{12}\\b"), "$1(id)"));
 
   private static final String DONE = "-- block done --";
+
+  /** The longest that a block runs: one that waits may wait for something that never comes. */
+  private static final long BLOCK_MILLIS = 900_000;
 
   private record Block(String info, String text, int line) {
     boolean is(String word) {
@@ -158,11 +163,23 @@ final class Documents {
       // The reads below tell.
     }
     StringBuilder output = new StringBuilder();
+    Timer limit = new Timer(true);
+    limit.schedule(
+        new TimerTask() {
+          @Override
+          public void run() {
+            System.out.printf("%s:%d: the block did not end in time%n", file, block.line());
+            bash.descendants().forEach(ProcessHandle::destroyForcibly);
+            bash.destroyForcibly();
+          }
+        },
+        BLOCK_MILLIS);
     String line = answers.readLine();
     while (line != null && !line.equals(DONE)) {
       output.append(line).append('\n');
       line = answers.readLine();
     }
+    limit.cancel();
     Files.delete(script);
     if (show) {
       System.out.printf("%s:%d%n%s----%n%s%n", file, block.line(), block.text(), output);

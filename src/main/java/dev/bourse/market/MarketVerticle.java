@@ -391,7 +391,10 @@ final class MarketVerticle extends VerticleBase {
 
   private Tick.Nodes seen(Fleet machines, long now) {
     Tick.Nodes nodes = machines.snapshot(now);
-    nodesSeen = nodes.nodes();
+    // A tick that began under a lost lease saw another fleet.
+    if (machines == fleet) {
+      nodesSeen = nodes.nodes();
+    }
     return nodes;
   }
 

@@ -53,7 +53,7 @@ class StoreAwayTest {
   }
 
   /**
-   * Returns whether a write upon the current version succeeds. A machine that stands still for a
+   * Returns whether a write of the current version succeeds. A machine that stands still for a
    * second makes the store stale once more, and then the version cannot be read either.
    */
   private static boolean isWritten(ClusterClient client) {

@@ -93,7 +93,7 @@ class NoticeWalkTest {
     for (int i = 0; i < NODES; i++) {
       nodes.add(new Node(new Machine("n" + i, Sample.ip(i), 22, null), false, 0, 0, null));
     }
-    for (int i = 0; i < TICKS; i++) {
+    for (int i = 0; i < TICKS || (goneAtOnce == 0 && i < 5 * TICKS); i++) {
       now += TICK;
       for (int deeds = random.nextInt(4); deeds > 0; deeds--) {
         somebodyActs();

@@ -60,8 +60,8 @@ public final class PostgresServer implements AutoCloseable {
                 ProcessBuilder.Redirect.appendTo(
                     folder.resolveSibling(folder.getFileName() + ".log").toFile()));
     builder.setPort(port);
-    // An ANALYZE of the server's own changes the plans of queries amid a test, and locks rows of the
-    // catalog that StatementPlans changes, in another order, so that the two wait for each other.
+    // Autovacuum changes query plans during a test. Its ANALYZE also locks catalog rows in another
+    // order than StatementPlans, which causes deadlocks.
     builder.setServerConfig("autovacuum", "off");
     settings.forEach(builder::setServerConfig);
     return builder.start();

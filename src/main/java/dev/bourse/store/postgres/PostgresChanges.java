@@ -71,7 +71,7 @@ final class PostgresChanges implements PostgresLink.User {
   private final LongAdder changesHeard = new LongAdder();
   private final LongAdder missed = new LongAdder();
   private final StoreSignals counted;
-  private final Consumer<Boolean> setBackRead;
+  private final Runnable setBackRead;
   private volatile long heardNanos = System.nanoTime();
 
   // On the context alone.
@@ -93,8 +93,7 @@ final class PostgresChanges implements PostgresLink.User {
   private long timer = -1;
 
   /**
-   * @param setBackRead called when the log shows that the database was set back, with the argument
-   *     of {@link #setBack}, which it must call
+   * @param setBackRead called when the log shows that the database was set back
    * @param backAfterSilence called when a server that had stopped answering answers on a new
    *     connection, with the time of its last answer
    */
@@ -105,7 +104,7 @@ final class PostgresChanges implements PostgresLink.User {
       RandomGenerator random,
       OwnGroups own,
       StoreSignals counted,
-      Consumer<Boolean> setBackRead,
+      Runnable setBackRead,
       LongConsumer backAfterSilence) {
     this.setBackRead = setBackRead;
     this.own = own;
@@ -344,7 +343,8 @@ final class PostgresChanges implements PostgresLink.User {
 
     @Override
     public void setBack(boolean afterSilence) {
-      setBackRead.accept(afterSilence);
+      PostgresChanges.this.setBack(afterSilence);
+      setBackRead.run();
     }
   }
 }

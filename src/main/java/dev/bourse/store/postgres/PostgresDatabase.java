@@ -135,8 +135,8 @@ public final class PostgresDatabase implements Database {
             });
   }
 
-  private void setBackRead(boolean afterSilence) {
-    writer.setBackRead(afterSilence);
+  private void setBackRead() {
+    writer.setBackRead();
   }
 
   /**

@@ -409,25 +409,23 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   @Override
   public void setBack() {
-    setBack(own.isSilent());
-  }
-
-  /**
-   * Handles that the log shows a database that was set back. Called on any thread.
-   *
-   * @param afterSilence see {@link CommitLogReader.Receiver#setBack}
-   */
-  void setBackRead(boolean afterSilence) {
-    context.runOnContext(v -> setBack(afterSilence));
-  }
-
-  /**
-   * Reports it, and rejects commits that were decided on states which the database may have lost. A
-   * commit that a listener makes when it hears of this is queued behind, under a new sender.
-   */
-  private void setBack(boolean afterSilence) {
+    boolean afterSilence = own.isSilent();
     own.setBack();
     changes.setBack(afterSilence);
+    refuseDecided();
+  }
+
+  /** Handles that the log shows a database that was set back. Called on any thread. */
+  void setBackRead() {
+    context.runOnContext(
+        v -> {
+          own.setBack();
+          refuseDecided();
+        });
+  }
+
+  /** Rejects commits that were decided on states which the database may have lost. */
+  private void refuseDecided() {
     era++;
     refuse(takeAll(), new IllegalStateException("the database was set back to an earlier state"));
   }

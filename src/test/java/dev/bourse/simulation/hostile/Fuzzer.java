@@ -29,9 +29,6 @@ public final class Fuzzer implements AutoCloseable {
   /** Interval, in requests, of a check that the service still answers a plain one. */
   private static final int PLAIN_EVERY = 50;
 
-  /** Time in which unawaited effects of a request are complete, even on a busy machine. */
-  private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
-
   /** A member with more attempts is throttled. */
   private static final int MOST_USES = 25;
 
@@ -47,6 +44,10 @@ public final class Fuzzer implements AutoCloseable {
   private final Oracle oracle;
   private final Wire wire;
   private final Wire plain;
+
+  /** The time in which unawaited effects of a request are complete. */
+  private final long lateNanos;
+
   private final Map<Integer, Integer> statuses = new TreeMap<>();
   private final Map<String, Set<Kind>> covered = new TreeMap<>();
   private final List<String> findings = new ArrayList<>();
@@ -54,7 +55,7 @@ public final class Fuzzer implements AutoCloseable {
   private Map<String, String> stored;
   private int sent;
   private int uses;
-  private long unansweredAt = System.nanoTime() - LATE_NANOS;
+  private long unansweredAt;
   private long slowestNanos;
   private String slowest = "";
 
@@ -67,6 +68,8 @@ public final class Fuzzer implements AutoCloseable {
     this.probe = probe;
     this.seed = seed;
     this.oracle = new Oracle(world);
+    this.lateNanos = TimeUnit.MILLISECONDS.toNanos(patienceMillis);
+    this.unansweredAt = System.nanoTime() - lateNanos;
     this.wire = new Wire(world.port(), patienceMillis);
     this.plain = new Wire(world.port(), patienceMillis);
     this.stored = world.stored();
@@ -170,7 +173,7 @@ public final class Fuzzer implements AutoCloseable {
 
   private void leavesNothing(Draft draft, Request request, String name) throws IOException {
     Map<String, String> now = world.stored();
-    if (!now.equals(stored) && System.nanoTime() - unansweredAt < LATE_NANOS) {
+    if (!now.equals(stored) && System.nanoTime() - unansweredAt < lateNanos) {
       // The change may be another request's, whose answer was not awaited: try once more.
       stored = now;
       wire.send(request);
