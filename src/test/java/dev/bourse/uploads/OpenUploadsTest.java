@@ -1,5 +1,6 @@
 package dev.bourse.uploads;
 
+import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -7,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -51,9 +54,16 @@ class OpenUploadsTest extends CheckpointFixture {
       clock.advance(1);
     }
     await(pausing.get(0).upload().release());
-    assertNotSame(pausing.get(0), await(open.take("u0", "a.bin")));
+    // The end of a release is recorded after it.
+    Future<OpenUploads.Opened> again =
+        until("it is free", () -> settled(open.take("u0", "a.bin")), Future::succeeded);
+    assertNotSame(pausing.get(0), again.result());
     for (int i = 1; i <= OpenUploads.MOST_IDLE; i++) {
       assertSame(pausing.get(i), await(open.take("u" + i, "a.bin")));
     }
+  }
+
+  private static <T> Future<T> settled(Future<T> future) {
+    return RunningBourse.await(future.transform(end -> Future.succeededFuture(future)));
   }
 }
