@@ -55,7 +55,7 @@ function addresses(nodes) {
 }
 
 /** "you lose 3 nodes at 08:37:00". @param {any[]} losses @param {string} otherwise when, if no time is known */
-function lossTitle(losses, otherwise) {
+export function lossTitle(losses, otherwise) {
   const when = firstAt(losses.map(({ reclaim_at: at }) => at));
   return `At today’s bids you lose ${count(losses.length, 'node')}${when.startsWith('the') ? ', ' : ' '}${when || otherwise}`;
 }

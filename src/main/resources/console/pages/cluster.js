@@ -5,6 +5,7 @@ import { Follower } from '../lib/events.js';
 import { clock, count, dollars, firstAt, whole } from '../lib/format.js';
 import { at, badge, empty, figure, health, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
+import { outlookText, readOutlook } from '../lib/outlook.js';
 import { confirmSwap } from '../components/swap.js';
 import { toast } from '../components/toast.js';
 import '../components/alerts.js';
@@ -26,6 +27,12 @@ const GATHER_MILLIS = 400;
 
 /** Gathering reads three lists: a busy cluster must leave the session's budget to its member. */
 const GATHER_PAUSE_MILLIS = 1_000;
+
+/** The outlook of a cluster changes once a tick. */
+const OUTLOOK_MILLIS = 10_000;
+
+/** A rival's bid sends no event, so the outlook is read again after this time. */
+const OUTLOOK_AGAIN_MILLIS = 60_000;
 
 /** Of a chart, whose buckets are a minute at least, more often would show nothing new. */
 const CHART_MILLIS = 30_000;
@@ -55,7 +62,7 @@ const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} 
  * @extends {Page<Shown>}
  */
 class ClusterPage extends Page {
-  static properties = { liveness: { state: true }, warning: { state: true } };
+  static properties = { liveness: { state: true }, warning: { state: true }, outlook: { state: true } };
 
   constructor() {
     super();
@@ -63,6 +70,9 @@ class ClusterPage extends Page {
     this.liveness = 'connecting';
     /** @type {any} */
     this.warning = null;
+    /** @type {any} what the market will take; null until it is read */
+    this.outlook = null;
+    this.lookedAt = 0;
     /** @type {Follower | null} */
     this.follower = null;
     this.chartRead = 0;
@@ -98,13 +108,30 @@ class ClusterPage extends Page {
     ]);
     this.chartRead = Date.now();
     this.follow();
+    this.look(state.version);
     return { state, alerts, history, activity, hours };
+  }
+
+  /**
+   * Reads the outlook, at most once a tick. The page does not wait for it.
+   * @param {number} [version] of the state that is shown, or is about to be
+   */
+  async look(version = this.data?.state.version) {
+    if (!this.isConnected || Date.now() - this.lookedAt < OUTLOOK_MILLIS) {
+      return;
+    }
+    this.lookedAt = Date.now();
+    const outlook = await readOutlook({ query: { cluster: this.cluster }, quiet: true });
+    if (version === this.data?.state.version) {
+      this.outlook = outlook && { ...outlook, version };
+    }
   }
 
   follow() {
     if (this.follower || !this.isConnected) {
       return;
     }
+    this.every(OUTLOOK_AGAIN_MILLIS, () => this.look());
     this.follower = new Follower(
       'followEvents',
       { query: { cluster: this.cluster } },
@@ -147,6 +174,10 @@ class ClusterPage extends Page {
     }
     const isDeclared = state.version !== this.data.state.version;
     this.data = { ...this.data, state };
+    if (isDeclared) {
+      this.outlook = null;
+      this.lookedAt = 0;
+    }
     this.happened(isDeclared ? GATHER_MILLIS : Math.max(GATHER_MILLIS, this.chartRead + CHART_MILLIS - Date.now()));
   }
 
@@ -177,6 +208,7 @@ class ClusterPage extends Page {
           call('readAlerts', { query: { cluster }, quiet: true }),
         ]);
         this.chartRead = Date.now();
+        this.look();
         if (this.data && hours === this.hours) {
           this.data = { ...this.data, history, activity, alerts };
         }
@@ -204,7 +236,7 @@ class ClusterPage extends Page {
   /** @override @param {Shown} data */
   view({ state, alerts, history, activity, hours }) {
     return html`
-      ${this.notices(state)}
+      ${this.notices(state)}${outlookText(this.outlook?.version === state.version ? this.outlook : null, state.pending)}
       <section class="sheet" aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
         <dl class="figures-row">
           ${figure('Wanted', state.declared ? count(state.declared.max_gpus, 'GPU') : '–', state.declared ? count(state.declared.max_gpus / state.gpus_per_node, 'node') : 'nothing declared')}

@@ -187,6 +187,7 @@ final class ServiceCore {
             memory.reads,
             context.config().capacity(),
             market::preview,
+            market::outlook,
             context.clock(),
             context.nanoTime());
     billing = BillingSetup.start(context, database, memory.clusters, holds);

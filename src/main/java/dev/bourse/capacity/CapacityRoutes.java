@@ -23,6 +23,7 @@ public final class CapacityRoutes {
         .bind("readCapacity", this::readCapacity)
         .bind("declareCapacity", this::declareCapacity)
         .bind("previewCapacity", this::previewCapacity)
+        .bind("readOutlook", this::readOutlook)
         .bind("swapNode", this::swapNode)
         .bind("drillNodes", this::drillNodes);
   }
@@ -42,6 +43,12 @@ public final class CapacityRoutes {
     return capacity
         .preview(call.principal(), cluster(call), order(call))
         .map(preview -> Answer.ok(preview.toJson()));
+  }
+
+  private Future<Answer> readOutlook(Call call) {
+    return capacity
+        .readOutlook(call.principal(), call.findText("cluster"))
+        .map(read -> Answer.ok(read.outlook().toJson(read.cluster())));
   }
 
   private static Optional<String> cluster(Call call) {

@@ -30,10 +30,12 @@ public final class CapacityService {
   private final Clock clock;
   private final FutureWrites ahead;
   private final PreviewService previewing;
+  private final Outlook.Source outlooks;
 
   /**
    * @param hasSshKeys true if an organization has registered an SSH key
    * @param market the source of previews of the next tick
+   * @param outlooks the source of outlooks
    * @param nanoTime a monotonic clock, in nanoseconds
    */
   public CapacityService(
@@ -43,6 +45,7 @@ public final class CapacityService {
       AuditedReads reads,
       CapacityConfig config,
       TickPreview.Source market,
+      Outlook.Source outlooks,
       Clock clock,
       LongSupplier nanoTime) {
     this.clusters = clusters;
@@ -54,6 +57,7 @@ public final class CapacityService {
     this.clock = clock;
     this.ahead = new FutureWrites(nanoTime);
     this.previewing = new PreviewService(clusters, this::terms, market, clock);
+    this.outlooks = outlooks;
   }
 
   /** Returns the latest snapshot. The audit trail records the read. */
@@ -91,6 +95,15 @@ public final class CapacityService {
         .limitsReader()
         .of(caller)
         .compose(limitsOf -> previewing.preview(standing, order, limitsOf.apply(standing)));
+  }
+
+  /** The outlook of a cluster. */
+  record ClusterOutlook(String cluster, Outlook outlook) {}
+
+  /** Returns a cluster's outlook. The audit trail records it as a read. */
+  Future<ClusterOutlook> readOutlook(Principal caller, Optional<String> named) {
+    Cluster cluster = read(caller, named, "outlook").cluster();
+    return outlooks.outlook(cluster).map(outlook -> new ClusterOutlook(cluster.name(), outlook));
   }
 
   /** Returns the limits of the caller's declarations, which apply to all surfaces. */

@@ -323,6 +323,19 @@ public record Cluster(
     return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
   }
 
+  /**
+   * Returns a copy as if its declaration were written now with this ceiling, to try out a price.
+   */
+  public Cluster withCeiling(long cents, long nowMillis) {
+    Draft draft = draft();
+    draft.gangUnwoundAtMillis = null;
+    if (declared != null) {
+      draft.declared =
+          declared.with(d -> d.ceiling = new Declaration.Ceiling(cents, nowMillis, nowMillis));
+    }
+    return draft.build();
+  }
+
   /** Returns a copy with another revision. */
   Cluster withRevision(long stored) {
     return copy(new Writes(writes.version, stored, writes.lastAtMillis), allocations, setbacks);

@@ -157,7 +157,7 @@ public final class Clusters {
   }
 
   /** Returns the pool's terms in force for a cluster. */
-  Pool poolOf(Cluster cluster) {
+  public Pool poolOf(Cluster cluster) {
     return cluster.overrides().over(inForce(cluster).pool());
   }
 

@@ -1,7 +1,9 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Outlook;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Bulkhead;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +49,15 @@ public final class MarketService implements Mirror {
 
   private final Bulkhead previews =
       Bulkhead.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
+
+  /** Outlooks at once. Each may clear a pool hundreds of times, so few run beside the ticks. */
+  private static final int MAX_OUTLOOKS = 2;
+
+  private final Bulkhead outlooks =
+      Bulkhead.of("outlooks being made", MAX_OUTLOOKS)
+          .queueing(MAX_PREVIEWS - MAX_OUTLOOKS)
+          .sharing(MAX_OWN_PREVIEWS)
+          .sharingFairly();
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
@@ -230,13 +242,32 @@ public final class MarketService implements Mirror {
    * many previews run in total, or for its organization.
    */
   public Future<TickPreview> preview(Cluster changed) {
+    return runWithin(previews, changed, market -> market.preview(changed));
+  }
+
+  /**
+   * Computes a cluster's outlook. Fails with {@code overloaded} if too many wait in total, or for
+   * its organization.
+   */
+  public Future<Outlook> outlook(Cluster cluster) {
+    // It may have waited, and the cluster may have been granted nodes meanwhile.
+    return runWithin(
+        outlooks,
+        cluster,
+        market ->
+            market.outlook(
+                clusters.find(cluster.name()).map(ClusterView::cluster).orElse(cluster)));
+  }
+
+  private <T> Future<T> runWithin(
+      Bulkhead limit, Cluster cluster, Function<MarketVerticle, Future<T>> work) {
     return Future.future(
         done ->
-            previews.enter(
-                changed.orgId(),
+            limit.enter(
+                cluster.orgId(),
                 place ->
-                    opened(changed.pool())
-                        .compose(market -> market.preview(changed))
+                    opened(cluster.pool())
+                        .compose(work)
                         .onComplete(made -> place.close())
                         .onComplete(done)));
   }

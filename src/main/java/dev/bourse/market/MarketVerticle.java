@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Outlook;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ThisProcess;
 import dev.bourse.nodes.Health;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -195,18 +197,27 @@ final class MarketVerticle extends VerticleBase {
 
   /** Previews the next tick for a cluster in a changed state. Called on any thread. */
   Future<TickPreview> preview(Cluster changed) {
-    Promise<TickPreview> made = Promise.promise();
+    return onContext(now -> tickRunner().preview(changed, knownNodes(now), now));
+  }
+
+  /** Computes a cluster's outlook. Called on any thread. */
+  Future<Outlook> outlook(Cluster cluster) {
+    return onContext(now -> tickRunner().outlook(cluster, knownNodes(now), now));
+  }
+
+  private <T> Future<T> onContext(LongFunction<Future<T>> work) {
+    Promise<T> made = Promise.promise();
     // An exception in the call must complete the promise too, so the call starts from a future.
     context.runOnContext(
-        go -> Future.succeededFuture(changed).compose(this::previewHere).onComplete(made));
+        go -> Future.succeededFuture().compose(begun -> work.apply(now())).onComplete(made));
     return made.future();
   }
 
-  private Future<TickPreview> previewHere(Cluster changed) {
-    long now = now();
+  private Optional<Tick.Nodes> knownNodes(long nowMillis) {
     // Before the first tick under the lease, the fleet may not have read its nodes yet.
-    Optional<Fleet> ready = nodesSeen == null ? Optional.empty() : Optional.ofNullable(fleet);
-    return tickRunner().preview(changed, ready.map(f -> f.snapshot(now)), now);
+    return nodesSeen == null
+        ? Optional.empty()
+        : Optional.ofNullable(fleet).map(f -> f.snapshot(nowMillis));
   }
 
   /** Returns how many machines have each health; empty without the lease. Called on any thread. */

@@ -318,6 +318,22 @@ final class Tick {
         nowMillis);
   }
 
+  /** Returns the preview of an outcome for one of the clusters, and the cluster after it. */
+  OutlookSearch.Step step(Cluster cluster, Outcome outcome) {
+    ClusterDecision decided = outcome.decided().get(cluster.name());
+    TickPreview preview = preview(cluster, outcome);
+    return new OutlookSearch.Step(
+        preview,
+        decided == null
+            ? cluster
+            : MarketTransitions.settle(
+                    cluster,
+                    decided.orders(List.of(), pool.gpusPerNode(), swapFreshnessMillis),
+                    nowMillis)
+                .next(),
+        bids(cluster) >= cluster.declaredSlots(pool.gpusPerNode()));
+  }
+
   /** Returns when an allocation's notice ends: the one this tick gives, or the one that runs. */
   private static OptionalLong noticeEnd(
       Cluster cluster, String id, @Nullable ClusterDecision decided) {

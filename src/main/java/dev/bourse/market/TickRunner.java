@@ -4,6 +4,7 @@ import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Lapse;
+import dev.bourse.capacity.Outlook;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
@@ -14,6 +15,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +31,9 @@ final class TickRunner {
    * 100,000 nodes. The holder's own quote is up to one tick old, ten times as much.
    */
   private static final long SHARED_MILLIS = 1_000;
+
+  /** Times at which rivals bid again that an outlook looks at: a tick is computed for each. */
+  private static final int MOST_RETURNS = 8;
 
   private final Vertx vertx;
   private final String pool;
@@ -129,7 +135,7 @@ final class TickRunner {
         () -> {
           Set<String> over = noticeClock.over(views, nowMillis);
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
-          Tick tick = tick(terms, views, allowance, notices, nowMillis);
+          Tick tick = tick(terms, views, allowance, notices, patience(false), nowMillis);
           Tick.Outcome outcome = tick.withEvictors(tick.decide(nodes, standingCents));
           noticeClock.recordGiven(outcome.decided().values(), nowMillis);
           return outcome;
@@ -143,6 +149,40 @@ final class TickRunner {
    * @param held the nodes that the holder of the lease knows; empty if another process holds it
    */
   Future<TickPreview> preview(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
+    return tryOut(
+        changed, held, nowMillis, trial -> trial.step(changed, trial.tickAtMillis).preview());
+  }
+
+  /**
+   * Computes a cluster's outlook.
+   *
+   * @param held the nodes that the holder of the lease knows; empty if another process holds it
+   */
+  Future<Outlook> outlook(Cluster cluster, Optional<Tick.Nodes> held, long nowMillis) {
+    long capCents = env.clusters().poolOf(cluster).capCents();
+    return tryOut(
+            cluster,
+            held,
+            nowMillis,
+            trial ->
+                new OutlookSearch(cluster, trial.times(cluster.name()), capCents, trial::step)
+                    .find())
+        .compose(
+            outlook -> {
+              Long cents = outlook.pendingCents();
+              // The limits leave less at a higher ceiling, which the trial has not read.
+              return cents == null
+                  ? Future.succeededFuture(outlook)
+                  : preview(cluster.withCeiling(cents, nowMillis), held, nowMillis)
+                      .map(
+                          wins ->
+                              wins.nodesUnfilled() == 0 ? outlook : outlook.withoutPendingPrice());
+            });
+  }
+
+  /** Reads the state of the pool, then computes with it on a worker. */
+  private <T> Future<T> tryOut(
+      Cluster changed, Optional<Tick.Nodes> held, long nowMillis, Function<Trial, T> work) {
     long tickAt =
         Math.max(
             nowMillis,
@@ -153,15 +193,92 @@ final class TickRunner {
     return Future.all(nodes, allowance(Optional.of(changed), tickAt), standing(terms, nowMillis))
         .compose(
             read -> {
-              Tick.Nodes known = read.resultAt(0);
-              Supplier<Tick> standing = tick(terms, read.<SpendingAllowance>resultAt(1), tickAt);
-              return vertx.executeBlocking(
-                  () -> {
-                    Tick tick = standing.get().with(changed);
-                    return tick.preview(changed, tick.decide(known, read.resultAt(2)));
-                  },
-                  false);
+              Trial trial =
+                  new Trial(
+                      terms,
+                      env.clusters().ofTick(terms),
+                      read.resultAt(1),
+                      read.resultAt(0),
+                      read.resultAt(2),
+                      tickAt);
+              return vertx.executeBlocking(() -> work.apply(trial), false);
             });
+  }
+
+  /** The state of a pool, in which ticks are tried out. */
+  private final class Trial {
+    private final Pool terms;
+    private final List<ClusterView> views;
+    private final SpendingAllowance allowance;
+    private final Tick.Nodes nodes;
+    private final Optional<Long> standingCents;
+    private final long tickAtMillis;
+
+    /** The last tick that was tried out, with the cluster as it is; a search tries many prices. */
+    private @Nullable Tick base;
+
+    private long baseMillis;
+
+    /**
+     * @param tickAtMillis when the next tick is due
+     */
+    Trial(
+        Pool terms,
+        List<ClusterView> views,
+        SpendingAllowance allowance,
+        Tick.Nodes nodes,
+        Optional<Long> standingCents,
+        long tickAtMillis) {
+      this.terms = terms;
+      this.views = views;
+      this.allowance = allowance;
+      this.nodes = nodes;
+      this.standingCents = standingCents;
+      this.tickAtMillis = tickAtMillis;
+    }
+
+    OutlookSearch.TickTimes times(String own) {
+      TreeSet<Long> returns = new TreeSet<>();
+      for (ClusterView view : views) {
+        if (view.cluster().name().equals(own)) {
+          continue;
+        }
+        Long ranksLastUntil = view.cluster().standing().ranksLastUntilMillis();
+        Long unwoundAt = view.cluster().setbacks().gangUnwoundAtMillis();
+        if (ranksLastUntil != null && ranksLastUntil > tickAtMillis) {
+          returns.add(ranksLastUntil);
+        }
+        if (unwoundAt != null && unwoundAt + env.config().gangPatienceMillis() > tickAtMillis) {
+          returns.add(unwoundAt + env.config().gangPatienceMillis());
+        }
+      }
+      while (returns.size() > MOST_RETURNS) {
+        returns.remove(returns.lower(returns.last()));
+      }
+      return new OutlookSearch.TickTimes(tickAtMillis, env.config().tickMillis(), returns);
+    }
+
+    /**
+     * Computes the next tick, or a later one as if nothing happened until then. Nodes that are
+     * being prepared stay so, and no minimum is unwound after the next tick.
+     */
+    OutlookSearch.Step step(Cluster changed, long atMillis) {
+      Tick known = base;
+      if (known == null || baseMillis != atMillis) {
+        known =
+            tick(
+                terms,
+                views,
+                allowance,
+                Notices.at(noticeMillis(terms), atMillis),
+                patience(atMillis > tickAtMillis),
+                atMillis);
+        base = known;
+        baseMillis = atMillis;
+      }
+      Tick tick = known.with(changed);
+      return tick.step(changed, tick.decide(nodes, standingCents));
+    }
   }
 
   /**
@@ -171,7 +288,7 @@ final class TickRunner {
   private Supplier<Tick> tick(Pool terms, SpendingAllowance allowance, long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
     Notices notices = Notices.at(noticeMillis(terms), nowMillis);
-    return () -> tick(terms, views, allowance, notices, nowMillis);
+    return () -> tick(terms, views, allowance, notices, patience(false), nowMillis);
   }
 
   private Tick tick(
@@ -179,15 +296,18 @@ final class TickRunner {
       List<ClusterView> views,
       SpendingAllowance allowance,
       Notices notices,
+      Patience patience,
       long nowMillis) {
     return new Tick(
-        terms,
-        views,
-        env.config().swapFreshnessMillis(),
-        new Patience(env.config().gangPatienceMillis(), env.time().undoubtedMillis().isEmpty()),
-        allowance,
-        notices,
-        nowMillis);
+        terms, views, env.config().swapFreshnessMillis(), patience, allowance, notices, nowMillis);
+  }
+
+  /**
+   * @param isUnlimited for a tick after the next, by which nodes are assumed to be ready
+   */
+  private Patience patience(boolean isUnlimited) {
+    return new Patience(
+        env.config().gangPatienceMillis(), isUnlimited || env.time().undoubtedMillis().isEmpty());
   }
 
   /**

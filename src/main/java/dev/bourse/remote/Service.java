@@ -76,6 +76,12 @@ public final class Service {
    */
   public JsonObject call(String method, String path, @Nullable JsonObject body)
       throws RefusedException {
+    return call(method, path, body, TIMEOUT);
+  }
+
+  /** Calls an operation that must answer within this time. */
+  public JsonObject call(String method, String path, @Nullable JsonObject body, Duration timeout)
+      throws RefusedException {
     Request request =
         body == null
             ? Request.of(method, baseUrl + path, Map.of())
@@ -84,7 +90,7 @@ public final class Service {
                 baseUrl + path,
                 Map.of("Content-Type", "application/json"),
                 BodyPublishers.ofString(body.encode()));
-    return answer(let(request, BodyHandlers.ofString(), TIMEOUT));
+    return answer(let(request, BodyHandlers.ofString(), timeout));
   }
 
   /** Returns the answer's JSON; throws {@link RefusedException} for a status from 300 on. */

@@ -61,6 +61,13 @@ public final class DirectChange {
     return draft.build();
   }
 
+  /** Returns the cluster as if its organization had given up a seat at that time. */
+  public static Cluster gaveUp(Cluster cluster, long atMillis) {
+    Cluster.Draft draft = cluster.draft();
+    draft.standing = cluster.standing().withGiveUp(atMillis);
+    return draft.build();
+  }
+
   /** Returns the cluster without the ceilings at which its nodes were seated. */
   public static Cluster withoutSeatCeilings(Cluster cluster) {
     return cluster.allocations().stream().allMatch(a -> a.protection().seatCeilingCents() == null)

@@ -203,4 +203,28 @@ class PreviewApiTest {
     assertEquals(0, preview.getInteger("nodes_won"));
     assertEquals(8.0, preview.getDouble("cost_per_hour"));
   }
+
+  @Test
+  void anOutlookNamesTheNodesThatRivalsTakeAndThePriceThatKeepsThem() {
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    client.hold(2, 2);
+    assertEquals(new JsonArray(), outlook(client).getJsonArray("losses"));
+    market.blueA().addKey();
+    market.blueA().declare(10, 5);
+    RunningBourse.until(
+        "the rival's bid is seen", () -> outlook(client).getJsonArray("losses").size() > 0);
+    JsonObject outlook = outlook(client);
+    JsonObject loss = outlook.getJsonArray("losses").getJsonObject(0);
+    assertEquals("market", loss.getString("by"));
+    String reclaimAt = loss.getString("reclaim_at");
+    assertTrue(loss.getString("protected_until").compareTo(reclaimAt) <= 0, "at the tick after it");
+    assertEquals(loss.getString("reclaim_at"), outlook.getString("safe_until"));
+    assertEquals(5.0, outlook.getDouble("keep_price_per_gpu_hour"), "a holder wins a tie");
+    assertEquals(client.cluster(), outlook.getString("cluster"));
+  }
+
+  private static JsonObject outlook(ClusterClient client) {
+    return client.caller().get("/api/vm/capacity/outlook?cluster=" + client.cluster()).ok();
+  }
 }

@@ -128,13 +128,14 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/vm/alerts",
             "/api/vm/capacity",
             "/api/vm/capacity/host-keys",
+            "/api/vm/capacity/outlook",
             "/api/vm/history",
             "/api/vm/nodes/{public_ip}/handover",
             "/api/vm/orgs/{org}/ssh-keys")) {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        25, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        26, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

@@ -82,6 +82,11 @@ public record ContractCase(
               List.of(
                   "/api/vm/capacity/preview", DECLARATION.replace("acme-train", "globex-main"))),
           new ContractCase(
+              "readOutlook",
+              "/api/vm/capacity/outlook?cluster=acme-train",
+              null,
+              List.of("/api/vm/capacity/outlook?cluster=globex-main")),
+          new ContractCase(
               "swapNode",
               "/api/vm/capacity/swap",
               SWAP,

@@ -8,8 +8,11 @@ import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -18,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "status",
     description = {
-      "Shows what clusters declare, hold and pay.",
+      "Shows what clusters declare, hold and pay, and in the table which nodes they will lose.",
       "",
       """
       With --watch it follows one cluster: on a terminal as a table that is drawn anew, elsewhere a \
@@ -32,6 +35,9 @@ final class ClusterStatusCommand extends ClusterCommand {
    * clusters list.
    */
   private static final int MOST_CLUSTERS = 20;
+
+  /** The status does not wait longer for an outlook, which it can do without. */
+  private static final Duration OUTLOOK_TIMEOUT = Duration.ofSeconds(5);
 
   @Option(
       names = {"-w", "--watch"},
@@ -57,7 +63,7 @@ final class ClusterStatusCommand extends ClusterCommand {
     }
     List<JsonObject> states = states(service);
     if (format.get().form() == AnswerFormat.Form.table && format.get().fields().isEmpty()) {
-      out().print(StatusText.of(states));
+      out().print(StatusText.of(states, outlooks(service, states)));
     } else {
       JsonObject answer = new JsonObject().put("clusters", new JsonArray(states));
       out().print(format.get().print(answer));
@@ -92,6 +98,27 @@ final class ClusterStatusCommand extends ClusterCommand {
               + " clusters lists those of Kubernetes");
     }
     return states;
+  }
+
+  /**
+   * Reads the outlooks of clusters, by their names. One that the service cannot give now is left
+   * out.
+   */
+  private static Map<String, JsonObject> outlooks(Service service, List<JsonObject> states) {
+    Map<String, JsonObject> outlooks = new HashMap<>();
+    for (JsonObject state : states) {
+      String cluster = state.getString("cluster");
+      try {
+        if (state.getJsonObject("declared") != null) {
+          String path = CAPACITY + "/outlook?cluster=" + Service.encoded(cluster);
+          outlooks.put(cluster, service.call("GET", path, null, OUTLOOK_TIMEOUT));
+        }
+      } catch (RefusedException e) {
+        // The status is useful without outlooks, and the service may be overloaded.
+        break;
+      }
+    }
+    return outlooks;
   }
 
   private void watch(Service service) throws RefusedException {

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +20,12 @@ final class StatusText {
 
   private StatusText() {}
 
-  /** A table of clusters, a table of their nodes, and remarks. */
-  static String of(List<JsonObject> states) {
+  /**
+   * A table of clusters, a table of their nodes, and remarks.
+   *
+   * @param outlooks the outlooks of some clusters, by name
+   */
+  static String of(List<JsonObject> states, Map<String, JsonObject> outlooks) {
     List<JsonObject> clusters = new ArrayList<>();
     List<JsonObject> nodes = new ArrayList<>();
     List<String> remarks = new ArrayList<>();
@@ -30,10 +35,51 @@ final class StatusText {
         nodes.add(node(node));
       }
       remarks(state, remarks);
+      JsonObject outlook = outlooks.get(state.getString("cluster"));
+      if (outlook != null) {
+        outlookRemarks(outlook, remarks);
+      }
     }
     return Table.rows(clusters)
         + (nodes.isEmpty() ? "" : '\n' + Table.rows(nodes))
         + (remarks.isEmpty() ? "" : '\n' + String.join("\n", remarks) + '\n');
+  }
+
+  private static void outlookRemarks(JsonObject outlook, List<String> remarks) {
+    String name = Text.plain(outlook.getString("cluster"));
+    List<JsonObject> taken =
+        outlook.getJsonArray("losses").stream()
+            .map(JsonObject.class::cast)
+            .filter(loss -> "market".equals(loss.getString("by")))
+            .toList();
+    Object keep = outlook.getValue("keep_price_per_gpu_hour");
+    if (!taken.isEmpty()) {
+      // The first to go comes first.
+      Object at = taken.get(0).getValue("reclaim_at");
+      remarks.add(
+          "%s: at today's bids it loses %s%s; %s"
+              .formatted(
+                  name,
+                  taken.size() == 1 ? "1 node" : taken.size() + " nodes",
+                  at == null
+                      ? " once active"
+                      : (taken.size() == 1 ? " at " : ", the first at ") + Table.cell(at),
+                  keep == null
+                      ? "no ceiling keeps all nodes"
+                      : "to keep all nodes: bourse up -c %s --max-price %s".formatted(name, keep)));
+    }
+    Object pendingPrice = outlook.getValue("pending_price_per_gpu_hour");
+    // A second ceiling below the first would be read as advice to lower it again.
+    if (pendingPrice != null
+        && (keep == null || decimal(keep).compareTo(decimal(pendingPrice)) < 0)) {
+      remarks.add(
+          "%s: to win all pending nodes at the next tick: bourse up -c %s --max-price %s"
+              .formatted(name, name, pendingPrice));
+    }
+  }
+
+  private static BigDecimal decimal(Object number) {
+    return new BigDecimal(number.toString());
   }
 
   private static JsonObject cluster(JsonObject state) {

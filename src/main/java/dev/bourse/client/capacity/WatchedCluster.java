@@ -4,6 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The text of a redrawn table: a cluster's state and its latest events. */
@@ -26,7 +27,7 @@ final class WatchedCluster {
   }
 
   String text() {
-    return (state == null ? "" : StatusText.of(List.of(state)))
+    return (state == null ? "" : StatusText.of(List.of(state), Map.of()))
         + (happened.isEmpty() ? "" : '\n' + String.join("\n", happened) + '\n');
   }
 }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +43,29 @@ class StatusTextTest {
                                     new JsonObject()
                                         .put("state", health)
                                         .put("since", "2026-03-01T10:05:00.000Z")
-                                        .put("reasons", new JsonArray(List.of(reasons))))))));
+                                        .put("reasons", new JsonArray(List.of(reasons))))))),
+        Map.of());
+  }
+
+  private static String outlook(
+      JsonArray losses, @Nullable Double keep, @Nullable Double pendingPrice) {
+    return StatusText.of(
+        List.of(
+            new JsonObject()
+                .put("cluster", "acme-train")
+                .put("version", 1)
+                .put("gpus_per_node", 8)
+                .put("writes_armed", true)
+                .put("pending", 0)
+                .put("pool", new JsonObject())
+                .put("allocations", new JsonArray())),
+        Map.of(
+            "acme-train",
+            new JsonObject()
+                .put("cluster", "acme-train")
+                .put("losses", losses)
+                .put("keep_price_per_gpu_hour", keep)
+                .put("pending_price_per_gpu_hour", pendingPrice)));
   }
 
   @Test
@@ -52,6 +76,25 @@ class StatusTextTest {
     assertTrue(
         text.contains("GPU 3 is lost; GPU 4 is slow; to replace it: bourse nodes swap"), text);
     assertFalse(status("failed", true, "GPU 3 is lost").contains("bourse nodes swap"));
+  }
+
+  @Test
+  void aNodeThatHigherBidsWillTakeIsShownWithThePriceThatKeepsIt() {
+    JsonArray losses =
+        new JsonArray()
+            .add(new JsonObject().put("by", "market").put("reclaim_at", "2026-03-01T10:05:00.000Z"))
+            .add(new JsonObject().put("by", "until"));
+    String text = outlook(losses, 5.01, null);
+    assertTrue(text.contains("at today's bids it loses 1 node at "), text);
+    assertTrue(text.contains("to keep all nodes: bourse up -c acme-train --max-price 5.01"), text);
+    assertTrue(outlook(losses, null, null).contains("no ceiling keeps all nodes"));
+    String pending = outlook(new JsonArray(), null, 4.2);
+    assertTrue(
+        pending.contains(
+            "pending nodes at the next tick: bourse up -c acme-train --max-price 4.2"));
+    assertFalse(pending.contains("today's bids"), pending);
+    assertFalse(outlook(losses, 5.01, 3.0).contains("pending nodes at"), "lower than the other");
+    assertTrue(outlook(losses, 3.0, 5.01).contains("--max-price 5.01"));
   }
 
   @Test

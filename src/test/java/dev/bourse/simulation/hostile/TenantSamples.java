@@ -58,6 +58,7 @@ final class TenantSamples {
   private void addCapacity() {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
+    world.add("readOutlook", s -> s.value("cluster", "acme-train"));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
     String held = client.active().get(0);
     world.add("readHandover", s -> s.value("public_ip", held));
