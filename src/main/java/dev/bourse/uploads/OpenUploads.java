@@ -153,7 +153,14 @@ final class OpenUploads {
 
   /** Ends the request and closes the upload; its inspection is lost. */
   Future<Void> close(Opened opened) {
-    return opened.upload().release().onComplete(released -> forget(opened));
+    return opened
+        .upload()
+        .release()
+        .eventually(
+            () -> {
+              forget(opened);
+              return Future.succeededFuture();
+            });
   }
 
   private synchronized void forget(Opened opened) {

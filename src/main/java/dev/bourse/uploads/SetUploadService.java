@@ -109,11 +109,14 @@ public final class SetUploadService {
                     set,
                     found.orElseThrow(
                         () ->
-                            ApiException.of(
-                                ErrorCode.NOT_FOUND,
-                                "number: %s was announced with %s files, numbered from 0",
-                                item.id(),
-                                draft.metadata().files()))));
+                            // The rows of a set end with its draft, perhaps since it was read.
+                            number >= 0 && number < draft.metadata().files()
+                                ? ResumableUploads.noSession()
+                                : ApiException.of(
+                                    ErrorCode.NOT_FOUND,
+                                    "number: %s was announced with %s files, numbered from 0",
+                                    item.id(),
+                                    draft.metadata().files()))));
   }
 
   /** Records a file that an earlier request stored durably before its process died. */

@@ -433,8 +433,9 @@ class AuditedReadsTest extends StoreFixture {
     ticksUntil(killed, "in the journal", () -> journal.bytes() > 0);
     journal.close();
 
-    server.isAway = false;
+    // In this order: the killed process may still be loading its first batch.
     server.refusesNext = true;
+    server.isAway = false;
     AuditedReads next = reads(server, journal());
     ticksUntil(next, "the others are stored", () -> rows() == 3_000 - 1_024);
     next.record(row(3_000));
@@ -484,8 +485,9 @@ class AuditedReadsTest extends StoreFixture {
     recordAll(killed, 10, 19);
     ticksUntil(killed, "in the journal", () -> journal.bytes() > before);
     journal.close();
-    server.isSilent = false;
+    // In this order: the killed process may still be loading the same batch.
     await(database.commit(server.silenced.get(0)));
+    server.isSilent = false;
 
     AuditedReads next = reads(server, journal());
     ticksUntil(next, "stored", () -> journalFiles().isEmpty());

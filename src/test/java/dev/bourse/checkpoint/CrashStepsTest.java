@@ -112,9 +112,10 @@ class CrashStepsTest extends CheckpointFixture {
         eventually("dies or ends", () -> process.isDead() || committed.isComplete());
         finished = committed.isComplete();
         reopen();
+        boolean isOver = await(services().store.find(id)).orElseThrow().item().draft() == null;
         Future<CheckpointStore.Listed> again =
             services().sessions.commit(member("alice"), id, NEW.length, NO_SHA);
-        if (await(services().store.find(id)).orElseThrow().item().draft() == null) {
+        if (isOver) {
           fails(ApiException.class, again);
         } else {
           await(again);

@@ -8,6 +8,7 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Scrape;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** The budget of a token over two whole services, and over one whose server refuses it. */
 @OneEngine("Budgets are not kept in the store.")
 class SharedBudgetApiTest {
+  private static boolean isShared(RunningBourse service) {
+    return Scrape.of(service.service().signals()).sum("bourse_shared_budget_up") == 1;
+  }
+
   private static int read(RunningBourse service, String secret) {
     return service.with(secret).get("/api/vm/capacity").status();
   }
@@ -33,6 +38,8 @@ class SharedBudgetApiTest {
       };
       try (RunningBourse first = RunningBourse.demo(settings);
           RunningBourse second = RunningBourse.demo(settings)) {
+        // The first attempt to connect, which loads the client's classes, may take too long.
+        until("both share", () -> isShared(first) && isShared(second));
         String secret = first.secret("acme", "bound");
         assertEquals(200, read(first, secret));
         assertEquals(200, read(second, secret));

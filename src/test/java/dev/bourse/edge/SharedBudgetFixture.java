@@ -1,5 +1,7 @@
 package dev.bourse.edge;
 
+import static dev.bourse.testing.Polls.until;
+
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.testing.Scrape;
@@ -43,8 +45,16 @@ abstract class SharedBudgetFixture {
     return serve(perToken, SharedBudgetConfig.parse(redis.url(), "", timeoutMillis), STOPPED);
   }
 
+  /** With a budget that is shared by now. */
   EdgeFixture serve(int perToken) {
-    return serve(perToken, PATIENT_MILLIS);
+    EdgeFixture fixture = serve(perToken, PATIENT_MILLIS);
+    untilShared(fixture);
+    return fixture;
+  }
+
+  /** The first attempt to connect, which loads the client's classes, may take too long. */
+  static void untilShared(EdgeFixture fixture) {
+    until("it is shared", () -> isUp(fixture));
   }
 
   static int status(EdgeFixture fixture) {

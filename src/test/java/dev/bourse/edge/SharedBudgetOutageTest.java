@@ -47,7 +47,7 @@ class SharedBudgetOutageTest extends SharedBudgetFixture {
   @Test
   void aServiceThatStartsWithoutTheServerFindsItLater() throws IOException {
     redis.stop();
-    try (EdgeFixture fixture = serve(10)) {
+    try (EdgeFixture fixture = serve(10, PATIENT_MILLIS)) {
       assertEquals(200, status(fixture));
       assertEquals(1, fallbacks(fixture));
       redis.startAgain();
@@ -127,7 +127,7 @@ class SharedBudgetOutageTest extends SharedBudgetFixture {
               10,
               SharedBudgetConfig.parse(guarded.url(), "secret", PATIENT_MILLIS),
               Clock.systemUTC())) {
-        assertTrue(isUp(fixture));
+        untilShared(fixture);
         assertEquals(200, status(fixture));
         assertEquals(0, fallbacks(fixture));
       }

@@ -34,6 +34,8 @@ class SharedBudgetTest extends SharedBudgetFixture {
     SharedBudgetConfig sharing = SharedBudgetConfig.parse(redis.url(), "", PATIENT_MILLIS);
     try (EdgeFixture first = serve(6, sharing, clock);
         EdgeFixture second = serve(6, sharing, clock)) {
+      untilShared(first);
+      untilShared(second);
       for (int i = 0; i < 3; i++) {
         assertEquals(200, status(first));
         assertEquals(200, status(second));
@@ -88,6 +90,8 @@ class SharedBudgetTest extends SharedBudgetFixture {
     ExecutorService callers = Executors.newFixedThreadPool(32);
     try (EdgeFixture first = serve(100, sharing, clock);
         EdgeFixture second = serve(100, sharing, clock)) {
+      untilShared(first);
+      untilShared(second);
       List<Callable<Integer>> calls = new ArrayList<>();
       for (int i = 0; i < 300; i++) {
         EdgeFixture to = i % 2 == 0 ? first : second;
@@ -186,17 +190,19 @@ class SharedBudgetTest extends SharedBudgetFixture {
   @Test
   void onlySoManyRequestsWaitForTheServer() throws IOException {
     Vertx vertx = Vertx.vertx();
+    Signals signals = new Signals();
     SharedBudgets shared =
         SharedBudgets.open(
                 vertx,
                 SharedBudgetConfig.parse(redis.url(), "", PATIENT_MILLIS),
                 1_000_000,
                 Clock.systemUTC(),
-                new Signals())
+                signals)
             .await();
     RequestBudgets local =
         new RequestBudgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {
+      until("it is shared", () -> Scrape.of(signals).sum("bourse_shared_budget_up") == 1);
       shared.spend("warm", local).await();
       redis.freeze();
       spendTooOften(shared, local);
@@ -216,8 +222,11 @@ class SharedBudgetTest extends SharedBudgetFixture {
     assertTrue(shared.spend("token", local).isComplete());
     redis.thaw();
     Future.all(waiting).await();
+    // Otherwise it may be answered before it is looked at.
+    redis.freeze();
     Future<?> afterwards = shared.spend("token", local);
     assertFalse(afterwards.isComplete());
+    redis.thaw();
     afterwards.await();
   }
 }

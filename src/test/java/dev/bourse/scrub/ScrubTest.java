@@ -502,7 +502,7 @@ class ScrubTest extends CheckpointFixture {
       fails(StorageFaultException.class, scrub.step(clock.millis()));
       assertFalse(await(scrub.step(clock.millis())), "it is not asked again at once");
       assertEquals(List.of(), faults(scrub));
-      clock.advance(Scrub.LEFT_MILLIS + 1_000);
+      clock.advance(Scrub.LEFT_MILLIS + 60_000);
     }
     assertTrue(await(scrub.step(clock.millis())));
     assertEquals(BlobFault.Kind.UNREADABLE, faults(scrub).get(0).fault().kind());

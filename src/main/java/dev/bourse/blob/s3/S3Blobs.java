@@ -342,11 +342,12 @@ public final class S3Blobs implements BlobStore {
     }
     return Future.succeededFuture()
         .compose(marked -> deed.get())
-        .onComplete(
-            done -> {
+        .eventually(
+            () -> {
               synchronized (this) {
                 ending.remove(uploadId);
               }
+              return Future.succeededFuture();
             });
   }
 

@@ -66,6 +66,9 @@ final class LoopbackAnswer implements AutoCloseable {
   private final AtomicReference<@Nullable EntryPoint> door = new AtomicReference<>();
   private final AtomicInteger entries = new AtomicInteger();
 
+  /** Whether a second visitor of the door has been told so. */
+  private volatile boolean isOpenedTwice;
+
   /** A local path that redirects to a page. */
   private record EntryPoint(String path, String page) {}
 
@@ -134,9 +137,7 @@ final class LoopbackAnswer implements AutoCloseable {
   Optional<Map<String, String>> await(CommandEnvironment environment, Duration atMost)
       throws RefusedException {
     Instant end = environment.clock().instant().plus(atMost);
-    while (answer.get() == null
-        && entries.get() < 2
-        && environment.clock().instant().isBefore(end)) {
+    while (answer.get() == null && !isOpenedTwice && environment.clock().instant().isBefore(end)) {
       environment.await(LOOK);
     }
     if (entries.get() > 1) {
@@ -193,7 +194,12 @@ final class LoopbackAnswer implements AutoCloseable {
       return;
     }
     if (entries.incrementAndGet() > 1) {
-      show(exchange, 410, "This address was opened before. The sign-in is ended.");
+      try {
+        show(exchange, 410, "This address was opened before. The sign-in is ended.");
+      } finally {
+        // Set last, because the command then ends and closes this server.
+        isOpenedTwice = true;
+      }
       return;
     }
     exchange.getResponseHeaders().set("Location", page);

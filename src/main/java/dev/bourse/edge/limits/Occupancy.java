@@ -88,9 +88,9 @@ public final class Occupancy {
   }
 
   void leave(ClientShare client) {
-    connections.decrementAndGet();
     byAddress.computeIfPresent(
         client.address, (address, known) -> --known.connections == 0 ? null : known);
+    connections.decrementAndGet();
   }
 
   /** Returns whether more connections are open than the limit. */

@@ -78,11 +78,14 @@ class ServiceManagerTest {
   }
 
   /** A manager that notifies through a script, which writes a line for each notification. */
-  private ServiceManager manager(Map<String, String> environment) {
-    return new ServiceManager(
-        environment,
-        PROCESS,
-        List.of("/bin/sh", "-c", "echo \"$*\" >>'" + notes() + "'", "notify"));
+  private ServiceManager manager(Map<String, String> environment) throws IOException {
+    Path notes = notes();
+    if (!Files.exists(notes)) {
+      Files.createFile(notes);
+    }
+    // Never creates the file: a sign of life may come while the folder is being deleted.
+    String note = "[ ! -e '" + notes + "' ] || echo \"$*\" >>'" + notes + "'";
+    return new ServiceManager(environment, PROCESS, List.of("/bin/sh", "-c", note, "notify"));
   }
 
   private Path notes() {

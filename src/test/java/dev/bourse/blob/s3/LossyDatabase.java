@@ -14,6 +14,7 @@ final class LossyDatabase extends ForwardingDatabase {
   private final BooleanSupplier lives;
   private final int losesAnswerOf;
   private int commits;
+  private int underWay;
 
   /**
    * @param lives asked before each commit; nothing arrives from a process that does not
@@ -30,17 +31,30 @@ final class LossyDatabase extends ForwardingDatabase {
     return commits;
   }
 
+  /** Returns whether no commit is in progress. */
+  synchronized boolean isIdle() {
+    return underWay == 0;
+  }
+
+  private synchronized void count(int change) {
+    underWay += change;
+  }
+
   private synchronized boolean losesNextAnswer() {
     return commits++ == losesAnswerOf;
   }
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    // Before it is asked whether it lives, so that no commit of a dead process is overlooked.
+    count(1);
     if (!lives.getAsBoolean()) {
+      count(-1);
       return Future.failedFuture(new StoreUnavailableException("the process is dead", null));
     }
     boolean isLost = losesNextAnswer();
     return super.commit(statements, changes)
+        .onComplete(done -> count(-1))
         .compose(
             done ->
                 isLost

@@ -15,6 +15,7 @@ import dev.bourse.blob.UploadBusyException;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.faults.UntoldEnds;
+import dev.bourse.testing.Polls;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
@@ -164,7 +165,8 @@ class S3FaultsTest extends S3Fixture {
       Told told = new Told();
       String name = "died-" + step;
       try (S3Faults network = new S3Faults(SERVER.port())) {
-        S3Blobs mortal = process(network.port(), new LossyDatabase(database, life::goesOn, -1));
+        LossyDatabase rows = new LossyDatabase(database, life::goesOn, -1);
+        S3Blobs mortal = process(network.port(), rows);
         network.next(Integer.MAX_VALUE, request -> !life.goesOn(), Fault.REFUSED);
         java.util.concurrent.Future<?> work =
             threads.submit(
@@ -179,6 +181,8 @@ class S3FaultsTest extends S3Fixture {
         if (survived) {
           work.get();
         }
+        // What it requested before its death may still be stored.
+        Polls.until("its last commit has ended", rows::isIdle);
         goOnAfterDeath(blobs, name, told);
       }
       keys.add("k." + name);

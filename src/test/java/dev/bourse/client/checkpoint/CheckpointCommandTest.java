@@ -240,8 +240,8 @@ class CheckpointCommandTest {
     CompletableFuture<Outcome> push =
         CompletableFuture.supplyAsync(() -> alice().inRealTime().run(push(model)));
     RunningBourse.until("bytes are under way", gate::isShut);
-    gate.letPass(Long.MAX_VALUE);
     gate.cut();
+    gate.letPass(Long.MAX_VALUE);
     Outcome pushed = push.get(60, TimeUnit.SECONDS);
     assertEquals(
         FilesFixture.sha256(Files.readAllBytes(model)), stored(id(pushed)).getString("sha256"));
@@ -304,8 +304,8 @@ class CheckpointCommandTest {
     } finally {
       process.destroyForcibly();
       assertTrue(process.waitFor(60, TimeUnit.SECONDS));
-      gate.letPass(Long.MAX_VALUE);
       gate.cut();
+      gate.letPass(Long.MAX_VALUE);
     }
     return Files.readString(said);
   }
