@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.RunningBourse;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,6 +63,6 @@ class OpenUploadsTest extends CheckpointFixture {
   }
 
   private static <T> Future<T> settled(Future<T> future) {
-    return RunningBourse.await(future.transform(end -> Future.succeededFuture(future)));
+    return future.transform(end -> Future.succeededFuture(future)).await();
   }
 }
