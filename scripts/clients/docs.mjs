@@ -50,7 +50,7 @@ try {
 
   await page.goto(`${service}/docs/guides/capacity`);
   const code = page.locator("main .code").first();
-  // Waited for from before on: it is shown for two seconds.
+  // The wait begins before the click, because the word is shown for two seconds.
   await Promise.all([code.locator("button >> text=Copied").waitFor(), code.locator("button").click()]);
   assert.equal(`${await page.evaluate(() => navigator.clipboard.readText())}\n`, await code.locator("pre").textContent());
   await code.locator("pre").focus();

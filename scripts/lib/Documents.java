@@ -46,7 +46,7 @@ final class Documents {
 
   private static final String DONE = "-- block done --";
 
-  /** The longest that a block runs: one that waits may wait for something that never comes. */
+  /** The longest that a block may run, because a block that waits for a state could wait for ever. */
   private static final long BLOCK_MILLIS = 900_000;
 
   private record Block(String info, String text, int line) {

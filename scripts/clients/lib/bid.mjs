@@ -15,7 +15,7 @@ export async function call(client, name, args) {
   return result;
 }
 
-/** What is declared for a cluster, with its version; without what the market says of it, which any tick may change. */
+/** The declaration of a cluster with its version, without the market's verdict, which any tick may change. */
 export async function declared(client, cluster) {
   const read = await client.callTool({ name: "capacity_read", arguments: { cluster } });
   const { version, declared: standing } = read.structuredContent;

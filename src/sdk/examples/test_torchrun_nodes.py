@@ -152,14 +152,14 @@ class TorchrunNodesTest(unittest.TestCase):
         text = "".join(self.told)
         self.assertRegex(text, r"rank 1 on 127\.0\.0\.\d ended with 3\n")
         self.assertIn("[0] saved\n", text)
-        # What is killed is gone a moment later on a busy machine.
+        # On a busy machine a killed process ends a moment later.
         self.until(lambda: not self.sleepers(11))
 
     def test_one_that_does_not_listen_is_killed(self) -> None:
         process = self.start("trap '' TERM; echo works; " + SLEEP.format(number=12), "--at-most", "3s", "--grace", "2s")
         self.ends(process, 124)
         self.assertIn("it was not done within 3s\n", self.told)
-        # What is killed is gone a moment later on a busy machine.
+        # On a busy machine a killed process ends a moment later.
         self.until(lambda: not self.sleepers(12))
 
     def test_notice_leaves_time_to_save(self) -> None:

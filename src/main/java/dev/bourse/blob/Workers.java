@@ -163,8 +163,7 @@ public final class Workers {
                   pool.shutdown();
                   while (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
                     // A task on a disk ends; the stop of the service does not wait for a silent
-                    // object
-                    // store beyond its own limit.
+                    // object store beyond its own limit.
                   }
                 }
                 answer.succeed(null);

@@ -47,17 +47,18 @@ public final class MarketService implements Mirror {
    */
   private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
 
-  private final Bulkhead previews =
-      Bulkhead.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
-
   /** Outlooks at once. Each may clear a pool hundreds of times, so few run beside the ticks. */
   private static final int MAX_OUTLOOKS = 2;
+
+  private final Bulkhead previews =
+      Bulkhead.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
 
   private final Bulkhead outlooks =
       Bulkhead.of("outlooks being made", MAX_OUTLOOKS)
           .queueing(MAX_PREVIEWS - MAX_OUTLOOKS)
           .sharing(MAX_OWN_PREVIEWS)
           .sharingFairly();
+
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;

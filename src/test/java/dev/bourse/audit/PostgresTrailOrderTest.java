@@ -217,7 +217,7 @@ class PostgresTrailOrderTest {
     }
     await(Future.join(commits).otherwiseEmpty());
     Polls.until("the store takes rows again", () -> isStored(here.commit(statements(row("last")))));
-    // A reading may fail while its session is made anew.
+    // A read may fail while its session is replaced.
     Polls.until(
         "the reader has followed to the end",
         () -> {

@@ -151,7 +151,7 @@ public abstract class StoreFixture {
     return "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
   }
 
-  /** The store without made faults, which are for what is tested and not for the test's reads. */
+  /** The store without made faults, for the reads of the test itself. */
   private Database faultless() {
     return database instanceof Failing failing ? failing.store : database;
   }

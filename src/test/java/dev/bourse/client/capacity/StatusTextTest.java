@@ -14,16 +14,20 @@ import org.junit.jupiter.api.Test;
 /** Capacity as text. */
 @Tag("fast")
 class StatusTextTest {
+  private static JsonObject cluster() {
+    return new JsonObject()
+        .put("cluster", "acme-train")
+        .put("version", 1)
+        .put("gpus_per_node", 8)
+        .put("writes_armed", true)
+        .put("pending", 0)
+        .put("pool", new JsonObject());
+  }
+
   private static String status(String health, boolean autoSwap, String... reasons) {
     return StatusText.of(
         List.of(
-            new JsonObject()
-                .put("cluster", "acme-train")
-                .put("version", 1)
-                .put("gpus_per_node", 8)
-                .put("writes_armed", true)
-                .put("pending", 0)
-                .put("pool", new JsonObject())
+            cluster()
                 .put(
                     "declared",
                     new JsonObject()
@@ -50,15 +54,7 @@ class StatusTextTest {
   private static String outlook(
       JsonArray losses, @Nullable Double keep, @Nullable Double pendingPrice) {
     return StatusText.of(
-        List.of(
-            new JsonObject()
-                .put("cluster", "acme-train")
-                .put("version", 1)
-                .put("gpus_per_node", 8)
-                .put("writes_armed", true)
-                .put("pending", 0)
-                .put("pool", new JsonObject())
-                .put("allocations", new JsonArray())),
+        List.of(cluster().put("allocations", new JsonArray())),
         Map.of(
             "acme-train",
             new JsonObject()

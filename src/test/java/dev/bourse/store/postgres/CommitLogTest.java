@@ -73,7 +73,7 @@ class CommitLogTest {
 
     @Override
     public void changed(Change change) {
-      // The keys last: they are what is waited for.
+      // The keys come last, because tests wait for them.
       changes.add(change);
       keys.add(change.key());
     }
