@@ -59,10 +59,15 @@ class Proxy:
 
     def silence(self, idle=0):
         """Kills links unused for so many seconds without a word to either end; new ones work. How many there were."""
-        dying = [link for link in list(self.links) if not link.dead and link.used <= time.monotonic() - idle]
-        for link in dying:
-            link.dead = True
-        return len(dying)
+
+        async def kill():
+            # On the thread that delivers, so that no link is used in between.
+            dying = [link for link in self.links if not link.dead and link.used <= time.monotonic() - idle]
+            for link in dying:
+                link.dead = True
+            return len(dying)
+
+        return asyncio.run_coroutine_threadsafe(kill(), Proxy.loop).result()
 
     def cut(self):
         """Resets all links."""

@@ -210,16 +210,20 @@ final class PostgresReaders {
   }
 
   /**
-   * Drops connections with a query sent before a moment that is not answered, and idle ones that
-   * have received nothing since.
+   * Drops connections with a query sent before a moment that is not answered, and all that have
+   * received nothing since.
    */
   void dropSentBefore(long nanoTime) {
     readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropSentBefore(nanoTime)));
   }
 
-  /** Drops idle connections that have received nothing since a moment. */
-  private void dropIdleSince(long nanoTime) {
-    readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropIdleSince(nanoTime)));
+  /**
+   * Drops connections that have received nothing since a moment. One with a query may only be slow;
+   * but a query sent without a probe, because its connection had just been used, would otherwise
+   * wait out its time limit, and to run a slow query again is harmless.
+   */
+  private void dropUnheardSince(long nanoTime) {
+    readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropUnheardSince(nanoTime)));
   }
 
   Future<Void> close() {
@@ -259,19 +263,19 @@ final class PostgresReaders {
       if (open != null && isAsking && sentNanos - nanoTime < 0) {
         link.drop(open, "no answer while the server answers on another connection");
       }
-      dropIdleSince(nanoTime);
+      dropUnheardSince(nanoTime);
     }
 
-    private void dropIdleSince(long nanoTime) {
+    private void dropUnheardSince(long nanoTime) {
       PgConnection open = connection;
-      if (open != null && !isAsking && link.heardNanos() - nanoTime < 0) {
+      if (open != null && link.heardNanos() - nanoTime < 0) {
         link.drop(open, "another connection was lost silently");
       }
     }
 
     @Override
     public void silent(long sinceNanos) {
-      PostgresReaders.this.dropIdleSince(sinceNanos);
+      PostgresReaders.this.dropUnheardSince(sinceNanos);
     }
 
     void start(Query<?> query) {

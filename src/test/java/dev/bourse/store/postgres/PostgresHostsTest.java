@@ -317,6 +317,28 @@ class PostgresHostsTest {
     await(readers.close());
   }
 
+  /** The connection used last is not probed; the other one's probe reveals the loss of both. */
+  @Test
+  void aQueryOverAConnectionThatWasLostJustAfterItsUseIsAskedAgain() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
+    PostgresConfig config = patient(hosts(SharedPostgres.server().newDatabase(), proxy.port()));
+    PostgresReaders readers =
+        new PostgresReaders(
+            (VertxInternal) vertx, config, new PrimaryHistory(), new Random(), new StoreSignals());
+    await(readers.connect());
+    long idleUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(150);
+    poll("idleness", () -> System.nanoTime() > idleUntil);
+    await(ask(readers, PID));
+    proxy.lose();
+    long begun = System.nanoTime();
+    for (Future<List<Long>> asked : List.of(ask(readers, PID), ask(readers, PID))) {
+      await(asked);
+    }
+    long took = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun);
+    assertTrue(took < 30, "it took " + took + " s, nearly what a query may take");
+    await(readers.close());
+  }
+
   @Test
   void aLongQueryAfterAPauseIsNotTakenForALostConnection() throws Exception {
     PostgresUrl url = PostgresUrl.parse(SharedPostgres.server().newDatabase());
