@@ -57,7 +57,7 @@ class Checkpoint extends Page {
   view(/** @type {any} */ item) {
     const isPublished = item.visibility === 'public' && item.status === 'ready';
     const isSet = Boolean(item.files);
-    const pull = isSet ? `bourse checkpoint fetch ${item.id} ${quoted(item.filename)}` : `bourse checkpoint pull ${item.id}`;
+    const pull = `bourse checkpoint pull ${item.id}`;
     return html`
       ${state(item)}
       <section class="sheet" aria-label="What it is">
@@ -83,7 +83,7 @@ class Checkpoint extends Page {
       <section class="sheet" aria-labelledby="terminal">
         <h2 id="terminal">In a terminal</h2>
         <div class="code-line"><pre tabindex="0"><code>${pull}</code></pre><bourse-copy value=${pull} label="command"></bourse-copy></div>
-        ${isSet && item.can_delete ? html`<p class="hint">A newer state of the folder takes its place with <code>bourse checkpoint publish ${quoted(item.filename)}</code>; what has not changed is not sent again.</p>` : nothing}
+        ${isSet && item.can_delete ? html`<p class="hint"><code>bourse checkpoint push ${quoted(item.filename)}</code> replaces it with a newer state of the folder; unchanged files are not sent again.</p>` : nothing}
       </section>`;
   }
 

@@ -336,8 +336,8 @@ class Checkpoints extends Page {
  * @param {string} name
  */
 function folderNotice(name) {
-  const command = `bourse checkpoint publish ${quoted(name)}`;
-  return html`<div class="notice" role="status"><p>A folder is published from a terminal, as one set of files; what the organization has already is not sent again:</p>
+  const command = `bourse checkpoint push ${quoted(name)}`;
+  return html`<div class="notice" role="status"><p>A folder is published from a terminal, as one set of files; files that the organization already has are not sent again:</p>
     <div class="code-line"><pre tabindex="0"><code>${command}</code></pre><bourse-copy value=${command} label="command"></bourse-copy></div></div>`;
 }
 

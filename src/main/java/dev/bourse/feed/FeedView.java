@@ -158,7 +158,6 @@ final class FeedView {
       model.put("count", count);
       model.put("more", count - files.size());
       model.put("manifest", bytes + urls.getString("content"));
-      model.put("pull", "bourse checkpoint fetch " + id + ' ' + quoted(filename));
     }
     return model;
   }

@@ -218,7 +218,7 @@ class FeedPagesApiTest {
     assertTrue(page.contains("shards/&lt;one&gt;.bin"), page);
     String download = "/api/checkpoints/public/" + id + "/files/" + digest + "?download=1";
     assertTrue(page.contains(download), page);
-    assertTrue(page.contains("bourse checkpoint fetch " + id + " &#39;open-set&#39;"), page);
+    assertTrue(page.contains("bourse checkpoint pull " + id), page);
     assertFalse(page.contains(" more: "), page);
     assertTrue(page("/feed/").body().contains("1 file, 300 bytes"), page("/feed/").body());
     assertEquals(200, page(download).statusCode());

@@ -32,8 +32,6 @@ public final class CheckpointCommand {
     return new CommandLine(new CheckpointCommand())
         .addSubcommand(new PushCommand(environment))
         .addSubcommand(new PullCommand(environment))
-        .addSubcommand(new PublishCommand(environment))
-        .addSubcommand(new FetchCommand(environment))
         .addSubcommand(new ListCommand(environment))
         .addSubcommand(new ShowCommand(environment));
   }

@@ -2,6 +2,7 @@ package dev.bourse.client.checkpoint;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.FileDownload;
+import dev.bourse.client.transfer.SetDownload;
 import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
@@ -13,6 +14,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -20,12 +22,13 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "pull",
     description = {
-      "Downloads a file of the organization or of the public feed.",
+      "Downloads a file or a folder of the organization or of the public feed.",
       "",
       """
-      It is written to FILE.DIGITS.part, whose digits begin its SHA-256 and which is renamed when it \
-      is complete and its digest is right. \
-      When the command is interrupted, the same command resumes the download.\
+      Each file is written to FILE.DIGITS.part, whose digits begin its SHA-256, and renamed when it \
+      is complete and its digest is right. When the command is interrupted, the same command \
+      resumes the download. Of a folder, only files that are not there yet are downloaded; other \
+      files in it stay as they are.\
       """
     },
     mixinStandardHelpOptions = true)
@@ -35,12 +38,16 @@ final class PullCommand extends CheckpointCommand.Subcommand {
 
   @Option(
       names = {"-o", "--output"},
-      paramLabel = "FILE",
-      description = "Where to write it. Default: the item's file name, in this folder.")
+      paramLabel = "PATH",
+      description = "The file or folder to write. Default: the item's name, in this folder.")
   private @Nullable Path output;
 
-  @Option(names = "--force", description = "Replace a file that exists.")
+  @Option(
+      names = "--force",
+      description = "Replace the file, or the folder's files that have other bytes.")
   private boolean force;
+
+  @Mixin private final CheckpointCommand.Width width = new CheckpointCommand.Width();
 
   PullCommand(CommandEnvironment environment) {
     super(environment);
@@ -48,16 +55,19 @@ final class PullCommand extends CheckpointCommand.Subcommand {
 
   @Override
   protected void run() throws RefusedException {
+    int parallel = width.get();
     Service service = signedInOrAnybody();
     FoundItem found = FoundItem.of(service, id);
-    JsonObject item = found.facts();
+    Path target = output == null ? named(found.facts().getString("filename")) : output;
     if (found.isSet()) {
-      throw new RefusedException(
-          ExitCode.USAGE,
-          "%s is a set of files; fetch it into a folder: bourse checkpoint fetch %s DIR"
-              .formatted(id, id));
+      pullFolder(service, found, target, parallel);
+    } else {
+      pullFile(service, found, target);
     }
-    Path target = output == null ? named(item.getString("filename")) : output;
+  }
+
+  private void pullFile(Service service, FoundItem found, Path target) throws RefusedException {
+    JsonObject item = found.facts();
     if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new RefusedException(ExitCode.REFUSED, target + " exists; --force replaces it");
     }
@@ -68,9 +78,28 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
   }
 
+  private void pullFolder(Service service, FoundItem found, Path target, int parallel)
+      throws RefusedException {
+    Path absolute = target.toAbsolutePath().normalize();
+    if (Files.exists(absolute) && !Files.isDirectory(absolute)) {
+      throw new RefusedException(
+          ExitCode.USAGE, "-o: " + target + " is a file, and %s is a folder".formatted(id));
+    }
+    if (absolute.getFileName() == null) {
+      throw new RefusedException(ExitCode.USAGE, "-o: " + target + " has no name; name a folder");
+    }
+    SetDownload.Outcome outcome =
+        new SetDownload(service, environment(), folder(), err(), parallel)
+            .fetch(found.path(), found.facts(), absolute, force);
+    out()
+        .printf(
+            "%s  %d files, %d of them downloaded, %s%n",
+            target, outcome.files(), outcome.fetched(), Sizes.bytes(outcome.bytes()));
+  }
+
   /**
-   * A local file for an item's name, which a stranger chose: it must not lead to another folder or
-   * hide the file.
+   * The local path for an item's name, which a stranger chose: it must not lead to another folder
+   * or be hidden.
    */
   private static Path named(String filename) throws RefusedException {
     boolean isPlain =
@@ -80,8 +109,7 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     if (!isPlain) {
       throw new RefusedException(
           ExitCode.USAGE,
-          "the item's name, %s, cannot be used for a file; give -o"
-              .formatted(Text.plain(filename)));
+          "the item's name, %s, cannot be used here; give -o".formatted(Text.plain(filename)));
     }
     return Path.of(filename);
   }

@@ -3,11 +3,14 @@ package dev.bourse.client.checkpoint;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.FileUpload;
 import dev.bourse.client.transfer.LocalFile;
+import dev.bourse.client.transfer.LocalFolder;
+import dev.bourse.client.transfer.SetUpload;
 import dev.bourse.client.transfer.UploadStates;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -21,25 +24,37 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "push",
     description = {
-      "Publishes files.",
+      "Publishes files and folders. Each file is one item, and so is each folder with all its files.",
       "",
       """
-      A file of more than 32 MiB is sent in pieces. When the command is interrupted, the same \
-      command resumes the upload, for as long as the service keeps what it has (7 days).\
+      When the command is interrupted, the same command resumes the upload, for as long as the \
+      service keeps what it has (7 days). Of a folder, files whose bytes the organization has \
+      already are not sent again, and the item appears, or replaces the earlier one of its name, \
+      when all files are there.\
       """
     },
     mixinStandardHelpOptions = true)
 final class PushCommand extends CheckpointCommand.Subcommand {
-  @Parameters(arity = "1..*", paramLabel = "FILE", description = "What to publish.")
-  private List<Path> files = List.of();
+  /** The number of skipped names that are printed. */
+  private static final int SHOWN = 5;
+
+  @Parameters(arity = "1..*", paramLabel = "PATH", description = "The files and folders.")
+  private List<Path> paths = List.of();
 
   @Mixin private final PublicationOptions publication = new PublicationOptions();
 
   @Option(
       names = "--content-type",
       paramLabel = "TYPE",
-      description = "The media type it is served with. Default: by the file's name.")
+      description = "The media type a file is served with. Default: by its name.")
   private @Nullable String contentType;
+
+  @Option(
+      names = "--hidden",
+      description = "Include files and folders inside a folder whose names begin with a dot.")
+  private boolean withHidden;
+
+  @Mixin private final CheckpointCommand.Width width = new CheckpointCommand.Width();
 
   PushCommand(CommandEnvironment environment) {
     super(environment);
@@ -47,26 +62,59 @@ final class PushCommand extends CheckpointCommand.Subcommand {
 
   @Override
   protected void run() throws RefusedException {
-    if (files.size() > 1 && publication.isOneItem()) {
+    int parallel = width.get();
+    if (paths.size() > 1 && publication.isOneItem()) {
       throw new RefusedException(
           ExitCode.USAGE,
-          "--title and --replace ID take one file; %d are given".formatted(files.size()));
+          "--title and --replace ID take one file or folder; %d are given".formatted(paths.size()));
+    }
+    if (contentType != null && paths.stream().anyMatch(Files::isDirectory)) {
+      throw new RefusedException(ExitCode.USAGE, "--content-type takes files, not folders");
     }
     Service service = signedIn();
     UploadStates states = new UploadStates(folder());
     states.sweep(environment().clock().instant());
-    FileUpload sending = new FileUpload(service, environment(), states, err());
-    for (Path given : files) {
-      LocalFile file = LocalFile.look(given);
-      Optional<JsonObject> replaced = publication.replaced(service, file.name());
-      if (replaced.isPresent() && isThere(file, replaced.get())) {
-        printItem(replaced.get());
-        err().println(file.name() + ": the organization has these bytes already; nothing is sent");
-        continue;
+    FileUpload files = new FileUpload(service, environment(), states, err());
+    SetUpload sets = new SetUpload(service, environment(), folder(), err(), parallel);
+    for (Path path : paths) {
+      if (Files.isDirectory(path)) {
+        pushFolder(service, sets, path);
+      } else {
+        pushFile(service, files, path);
       }
-      printItem(sending.publish(file, announced(file, replaced)));
-      printReviewNote(publication);
     }
+  }
+
+  private void pushFile(Service service, FileUpload files, Path path) throws RefusedException {
+    LocalFile file = LocalFile.look(path);
+    Optional<JsonObject> replaced = publication.replaced(service, file.name());
+    if (replaced.isPresent() && isThere(file, replaced.get())) {
+      printItem(replaced.get());
+      err().println(file.name() + ": the organization has these bytes already; nothing is sent");
+      return;
+    }
+    printItem(files.publish(file, announced(file, replaced)));
+    printReviewNote(publication);
+  }
+
+  private void pushFolder(Service service, SetUpload sets, Path path) throws RefusedException {
+    LocalFolder found = LocalFolder.look(path, withHidden);
+    printLeftOut(found.leftOut());
+    Optional<JsonObject> replaced = publication.replaced(service, found.name());
+    printItem(sets.publish(found, publication.of(found.name(), replaced)));
+    printReviewNote(publication);
+  }
+
+  private void printLeftOut(List<String> names) {
+    if (names.isEmpty()) {
+      return;
+    }
+    int more = names.size() - SHOWN;
+    err()
+        .printf(
+            "left out because their names begin with a dot (--hidden includes them): %s%s%n",
+            String.join(", ", names.subList(0, Math.min(SHOWN, names.size()))),
+            more > 0 ? " and " + more + " more" : "");
   }
 
   /** Computes the digest only if the lengths are equal. */

@@ -45,8 +45,7 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
   public static LocalFolder look(Path given, boolean withHidden) throws RefusedException {
     Path named = given.toAbsolutePath().normalize().getFileName();
     if (!Files.isDirectory(given) || named == null) {
-      throw new RefusedException(
-          ExitCode.USAGE, given + " is not a folder; bourse checkpoint push publishes a file");
+      throw new RefusedException(ExitCode.USAGE, given + " is not a folder");
     }
     Walk walk = new Walk(withHidden);
     try {

@@ -177,8 +177,8 @@ class CheckpointCommandTest {
   }
 
   @Test
-  void whatIsNoFileToPublishIsRefusedBeforeAnythingIsSent() throws IOException {
-    alice().run(push(folder)).ended(2).says("is not a file");
+  void anEmptyFolderAndAPathThatLeadsNowhereAreRefused() throws IOException {
+    alice().run(push(folder)).ended(2).says("has no file to publish");
     alice().run(push(folder.resolve("none"))).ended(2).says("cannot read");
   }
 

@@ -2,7 +2,6 @@ package dev.bourse.client.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.FilesFixture;
@@ -94,7 +93,7 @@ class SetCommandTest {
 
   private Outcome publish(MemberShell member, String... options) {
     return member.run(
-        Stream.concat(Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
+        Stream.concat(Stream.of("checkpoint", "push", model.toString()), Stream.of(options))
             .toArray(String[]::new));
   }
 
@@ -105,7 +104,8 @@ class SetCommandTest {
   private Outcome fetch(String id, Path into, String... options) throws IOException {
     return alice()
         .run(
-            Stream.concat(Stream.of("checkpoint", "fetch", id, into.toString()), Stream.of(options))
+            Stream.concat(
+                    Stream.of("checkpoint", "pull", id, "-o", into.toString()), Stream.of(options))
                 .toArray(String[]::new));
   }
 
@@ -142,12 +142,12 @@ class SetCommandTest {
     assertTrue(published.out().contains("revision 1, ready, 6 files"), published.out());
 
     Path back = home.resolve("back");
-    fetch(id, back).ended(0).says("6 files, 6 of them fetched");
+    fetch(id, back).ended(0).says("6 files, 6 of them downloaded");
     Files.delete(model.resolve(".cache/left.out"));
     assertEquals(content(model), content(back));
     // Only the missing file is fetched again.
     Files.delete(back.resolve("shards/01.bin"));
-    fetch(id, back).ended(0).says("6 files, 1 of them fetched");
+    fetch(id, back).ended(0).says("6 files, 1 of them downloaded");
     assertEquals(content(model), content(back));
   }
 
@@ -163,7 +163,6 @@ class SetCommandTest {
     JsonObject json =
         new JsonObject(alice().run("checkpoint", "show", id, "-o", "json").ended(0).out());
     assertEquals(2, json.getJsonArray("manifest").size());
-    alice().run("checkpoint", "pull", id).ended(2).says("checkpoint fetch " + id);
   }
 
   @Test
@@ -224,7 +223,7 @@ class SetCommandTest {
     Files.write(back.resolve("mine.txt"), own);
     fetch(id, back).ended(1).says("differs from the set's file").says("--force");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("shards/00.bin")));
-    fetch(id, back, "--force").ended(0).says("1 of them fetched");
+    fetch(id, back, "--force").ended(0).says("1 of them downloaded");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("mine.txt")));
     Files.delete(back.resolve("mine.txt"));
     assertEquals(content(model), content(back));
@@ -271,13 +270,34 @@ class SetCommandTest {
   }
 
   @Test
-  void aSingleFileIsNotFetchedAsASet() throws IOException {
-    String id =
-        FilesFixture.publish(
-                bourse.asMember("acme", "alice"), FilesFixture.freshName(), new byte[] {1}, "org")
-            .getString("id");
-    fetch(id, home.resolve("back")).ended(2).says("checkpoint pull " + id);
-    assertFalse(Files.exists(home.resolve("back")));
+  void aFolderDoesNotReplaceAFile() throws IOException {
+    shards(1);
+    String id = id(publish());
+    Path back = Files.write(home.resolve("back"), new byte[] {1});
+    fetch(id, back, "--force").ended(2).says(back + " is a file").says(id + " is a folder");
+    assertArrayEquals(new byte[] {1}, Files.readAllBytes(back));
+  }
+
+  @Test
+  void filesAndFoldersAreItemsOfTheirOwn() throws IOException {
+    shards(2);
+    Path single = Files.write(home.resolve(FilesFixture.freshName()), new byte[] {1});
+    List<String> items =
+        alice()
+            .run("checkpoint", "push", single.toString(), model.toString())
+            .ended(0)
+            .out()
+            .lines()
+            .toList();
+    assertEquals(2, items.size(), items.toString());
+    assertTrue(items.get(0).contains(single.getFileName() + "  revision 1, ready  "));
+    assertTrue(items.get(1).contains(model.getFileName() + "  revision 1, ready, 2 files"));
+  }
+
+  @Test
+  void aFolderHasNoMediaType() throws IOException {
+    shards(1);
+    publish("--content-type", "text/plain").ended(2).says("--content-type takes files");
   }
 
   @Test
