@@ -10,47 +10,33 @@ import { time, utc } from '../lib/format.js';
  * @property {boolean} [stepped] whether a value holds until the next
  */
 
-const HEIGHT = 200;
-const LEFT = 56;
-const RIGHT = 8;
-const TOP = 10;
-const BOTTOM = 22;
+export const HEIGHT = 200;
+export const LEFT = 56;
+export const RIGHT = 8;
+export const TOP = 10;
+export const BOTTOM = 22;
 
 /** Rows of the table at most: of more buckets every so many is shown, which the table says. */
 const TABLE_ROWS = 100;
 
-/**
- * `<bourse-chart>`: series over time as lines. Pointing at it, or its arrow keys, shows the values of a moment above it;
- * the same figures are in a table beneath it.
- */
-class Chart extends Element {
-  static properties = {
-    label: {},
-    start: { attribute: false },
-    step: { attribute: false },
-    series: { attribute: false },
-    format: { attribute: false },
-    width: { state: true },
-    at: { state: true },
-    tabled: { state: true },
-  };
+/** Buckets drawn at least, so that a first figure is not a whole chart. */
+const LEAST_BUCKETS = 12;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** The distances between times under a chart. */
+const PAUSES = [5, 10, 15, 30, 60, 120, 180, 360, 720].map((minutes) => (minutes * HOUR) / 60).concat([1, 2, 7, 14].map((days) => days * DAY));
+
+/** A drawing that is as wide as its place on the page. */
+export class Plot extends Element {
+  static properties = { label: {}, width: { state: true } };
 
   constructor() {
     super();
-    /** What the chart shows, in words. */
+    /** What is shown, in words. */
     this.label = '';
-    /** When the first bucket starts, in epoch seconds. */
-    this.start = 0;
-    /** How long a bucket lasts, in seconds. */
-    this.step = 60;
-    /** @type {Series[]} */
-    this.series = [];
-    /** @type {(value: number | null) => string} */
-    this.format = String;
     this.width = 0;
-    /** @type {number | null} the bucket pointed at */
-    this.at = null;
-    this.tabled = false;
   }
 
   connectedCallback() {
@@ -64,18 +50,62 @@ class Chart extends Element {
     this.sizes?.disconnect();
   }
 
+  /** The place of a value between 0 and the top. @param {number} value @param {number} top */
+  y(value, top) {
+    return TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
+  }
+
+  /** A horizontal line with its value at the left. @param {number} tick @param {number} top @param {string} text */
+  rule(tick, top, text) {
+    const y = this.y(tick, top);
+    return svg`<line class="rule" x1=${LEFT} x2=${this.width - RIGHT} y1=${y} y2=${y}></line>
+      <text class="tick" x=${LEFT - 8} y=${y + 4} text-anchor="end">${text}</text>`;
+  }
+}
+
+/**
+ * `<bourse-chart>`: series over time as lines. Pointing at it, or its arrow keys, shows the values of a moment above it;
+ * the same figures are in a table beneath it.
+ */
+class Chart extends Plot {
+  static properties = {
+    ...Plot.properties,
+    start: { attribute: false },
+    step: { attribute: false },
+    series: { attribute: false },
+    format: { attribute: false },
+    at: { state: true },
+    tabled: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** When the first bucket starts, in epoch seconds. */
+    this.start = 0;
+    /** How long a bucket lasts, in seconds. */
+    this.step = 60;
+    /** @type {Series[]} */
+    this.series = [];
+    /** @type {(value: number | null) => string} */
+    this.format = String;
+    /** @type {number | null} the bucket pointed at */
+    this.at = null;
+    this.tabled = false;
+  }
+
   get buckets() {
     return Math.max(0, ...this.series.map((one) => one.values.length));
   }
 
-  /** @param {number} bucket */
-  x(bucket) {
-    return LEFT + ((this.width - LEFT - RIGHT) * bucket) / Math.max(1, this.buckets - 1);
+  /** The first bucket that is drawn: before it all is unknown or 0, as of a cluster that is younger than the span. */
+  get first() {
+    const known = this.series.map((one) => one.values.findIndex(Boolean)).filter((bucket) => bucket >= 0);
+    return known.length === 0 ? 0 : Math.max(0, Math.min(...known, this.buckets - LEAST_BUCKETS));
   }
 
-  /** @param {number} value @param {number} top */
-  y(value, top) {
-    return TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
+  /** @param {number} bucket */
+  x(bucket) {
+    return LEFT + ((this.width - LEFT - RIGHT) * (bucket - this.first)) / Math.max(1, this.buckets - 1 - this.first);
   }
 
   /** The moment at which a bucket ends, in milliseconds. @param {number} bucket */
@@ -111,11 +141,11 @@ class Chart extends Element {
     const { top, ticks } = scale(Math.max(...figures), figures.every(Number.isInteger));
     const values = this.series.map((one) => `${one.name} ${this.format(one.values[at] ?? null)}`).join(', ');
     return html`<svg class="plot" width=${this.width} height=${HEIGHT} viewBox="0 0 ${this.width} ${HEIGHT}"
-      role="slider" tabindex="0" aria-label=${this.label} aria-valuemin="0" aria-valuemax=${this.buckets - 1} aria-valuenow=${at}
+      role="slider" tabindex="0" aria-label=${this.label} aria-valuemin=${this.first} aria-valuemax=${this.buckets - 1} aria-valuenow=${at}
       aria-valuetext=${`${time(this.moment(at))}: ${values}`}
       @pointermove=${this.point} @pointerdown=${this.point} @pointerleave=${() => (this.at = null)} @keydown=${this.key}
       @blur=${() => (this.at = null)}>
-      ${ticks.map((tick) => this.rule(tick, top))}
+      ${ticks.map((tick) => this.rule(tick, top, this.format(tick)))}
       ${this.hours()}
       ${this.series.map((one) => svg`<path class="line ${one.tone}" d=${this.path(one, top)}></path>`)}
       ${this.at === null ? nothing : svg`<line class="cursor" x1=${this.x(at)} x2=${this.x(at)} y1=${TOP} y2=${HEIGHT - BOTTOM}></line>`}
@@ -123,22 +153,15 @@ class Chart extends Element {
     </svg>`;
   }
 
-  /** @param {number} tick @param {number} top */
-  rule(tick, top) {
-    const y = this.y(tick, top);
-    return svg`<line class="rule" x1=${LEFT} x2=${this.width - RIGHT} y1=${y} y2=${y}></line>
-      <text class="tick" x=${LEFT - 8} y=${y + 4} text-anchor="end">${this.format(tick)}</text>`;
-  }
-
-  /** The times under the chart: as many as fit. */
+  /** The round times under the chart: as many as fit. */
   hours() {
-    const number = Math.max(2, Math.min(6, Math.floor(this.width / 140)));
-    const short = this.step * this.buckets <= 2 * 86400;
-    const form = new Intl.DateTimeFormat(undefined, short ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
-    return Array.from({ length: number }, (_, i) => {
-      const bucket = Math.round(((this.buckets - 1) * i) / (number - 1));
-      const anchor = i === 0 ? 'start' : i === number - 1 ? 'end' : 'middle';
-      return svg`<text class="tick" x=${this.x(bucket)} y=${HEIGHT - 5} text-anchor=${anchor}>${form.format(this.moment(bucket))}</text>`;
+    const [from, to] = [this.moment(this.first), this.moment(this.buckets - 1)];
+    const form = new Intl.DateTimeFormat(undefined, to - from <= 2 * DAY ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
+    return roundTimes(from, to, Math.max(2, Math.floor(this.width / 80))).map((moment) => {
+      const bucket = (moment / 1000 - this.start) / this.step - 1;
+      // One at the edge would be cut off.
+      const x = Math.min(this.width - RIGHT - 20, this.x(bucket));
+      return svg`<text class="tick" x=${x} y=${HEIGHT - 5} text-anchor="middle">${form.format(moment)}</text>`;
     });
   }
 
@@ -147,7 +170,7 @@ class Chart extends Element {
     let path = '';
     let drawing = false;
     one.values.forEach((value, bucket) => {
-      if (value === null) {
+      if (value === null || bucket < this.first) {
         drawing = false;
         return;
       }
@@ -173,7 +196,8 @@ class Chart extends Element {
   point(event) {
     const left = /** @type {SVGElement} */ (event.currentTarget).getBoundingClientRect().left;
     const part = (event.clientX - left - LEFT) / (this.width - LEFT - RIGHT);
-    this.at = Math.max(0, Math.min(this.buckets - 1, Math.round(part * (this.buckets - 1))));
+    const last = this.buckets - 1;
+    this.at = Math.max(this.first, Math.min(last, this.first + Math.round(part * (last - this.first))));
   }
 
   /** @param {KeyboardEvent} event */
@@ -183,11 +207,11 @@ class Chart extends Element {
     /** @type {Record<string, number>} */
     const next = {
       ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1,
-      PageDown: at - 20, PageUp: at + 20, Home: 0, End: last,
+      PageDown: at - 20, PageUp: at + 20, Home: this.first, End: last,
     };
     if (event.key in next) {
       event.preventDefault();
-      this.at = Math.max(0, Math.min(last, next[event.key]));
+      this.at = Math.max(this.first, Math.min(last, next[event.key]));
     }
   }
 
@@ -200,9 +224,9 @@ class Chart extends Element {
   }
 
   rows() {
-    const every = Math.ceil(this.buckets / TABLE_ROWS);
+    const every = Math.ceil((this.buckets - this.first) / TABLE_ROWS);
     const shown = [];
-    for (let bucket = this.buckets - 1; bucket >= 0; bucket -= every) {
+    for (let bucket = this.buckets - 1; bucket >= this.first; bucket -= every) {
       shown.push(bucket);
     }
     return html`<div class="table-frame scrolled" tabindex="0" role="region" aria-label=${`${this.label}, as a table`}><table>
@@ -216,11 +240,37 @@ class Chart extends Element {
 }
 
 /**
+ * Round moments of the reader's clock in a span, in milliseconds: multiples of a pause that leave room for their text.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} most how many have room
+ */
+function roundTimes(from, to, most) {
+  const pause = PAUSES.find((one) => (to - from) / one <= most);
+  const at = new Date(from);
+  at.setHours(0, 0, 0, 0);
+  const found = [];
+  if (pause === undefined) {
+    const months = Math.ceil((to - from) / (30 * DAY) / most);
+    for (at.setDate(1); at.getTime() <= to; at.setMonth(at.getMonth() + months)) {
+      found.push(at.getTime());
+    }
+  } else {
+    // Days are counted by the calendar, because one in spring has 23 hours.
+    const next = () => (pause < DAY ? at.setTime(at.getTime() + pause) : at.setDate(at.getDate() + pause / DAY));
+    for (; at.getTime() <= to; next()) {
+      found.push(at.getTime());
+    }
+  }
+  return found.filter((moment) => moment >= from);
+}
+
+/**
  * A round top over the highest value, and the lines beneath it.
  * @param {number} highest
  * @param {boolean} isWhole whether there is nothing between whole numbers
  */
-function scale(highest, isWhole) {
+export function scale(highest, isWhole) {
   const size = 10 ** Math.floor(Math.log10(highest || 1));
   const unit = [0.5, 1, 2, 2.5, 5, 10].map((factor) => (factor * size) / 2).find((step) => step * 4 >= highest && (!isWhole || step >= 1)) ?? size * 5;
   const number = Math.max(1, Math.ceil((highest || 1) / unit));

@@ -6,6 +6,7 @@ import { setQuery } from '../lib/router.js';
 import { badge, empty, figure, tabs } from '../components/parts.js';
 import '../components/table.js';
 import '../components/chart.js';
+import '../components/depth.js';
 import '../components/quote.js';
 
 const SPANS = [
@@ -99,8 +100,12 @@ class Market extends Page {
     <section class="sheet" aria-labelledby="depth">
       <h2 id="depth">Demand by price</h2>
       <p class="muted small">How many nodes are wanted at a price or above, all bidders together, in steps of 5 %.</p>
-      <bourse-table caption="Demand by price" .columns=${depthColumns(depth)} .rows=${depth.levels}
-        .empty=${empty('Nobody bids here now', `A node can be had at the reserve price, ${dollars(shown.reserve_price_per_gpu_hour)} a GPU-hour.`)}></bourse-table>
+      ${depth.levels.length === 0
+        ? empty('Nobody bids here now', `A node can be had at the reserve price, ${dollars(shown.reserve_price_per_gpu_hour)} a GPU-hour.`)
+        : html`<bourse-depth label="Demand by price" .depth=${depth} .clearing=${shown.clearing_price_per_gpu_hour}></bourse-depth>
+          <details class="chart-table"><summary>As a table</summary>
+            <bourse-table caption="Demand by price" .columns=${DEPTH_COLUMNS} .rows=${depth.levels}></bourse-table>
+          </details>`}
     </section>`;
   }
 }
@@ -127,15 +132,11 @@ const COLUMNS = [
   { title: 'All', unit: 'nodes', numeric: true, value: (row) => row.usable_nodes, cell: (row) => whole(row.usable_nodes) },
 ];
 
-/** @param {any} depth @returns {import('../components/table.js').Column[]} */
-function depthColumns(depth) {
-  const most = Math.max(depth.usable_nodes, ...depth.levels.map((/** @type {any} */ level) => level.nodes));
-  return [
-    { title: 'Price of a GPU-hour', numeric: true, cell: (row) => dollars(row.price_per_gpu_hour) },
-    { title: 'Nodes wanted', numeric: true, cell: (row) => whole(row.nodes) },
-    { title: 'Of the supply', cell: (row) => html`<meter min="0" max=${most} high=${depth.usable_nodes} value=${row.nodes} aria-label=${`${row.nodes} of ${depth.usable_nodes} nodes`}></meter>` },
-  ];
-}
+/** @type {import('../components/table.js').Column[]} */
+const DEPTH_COLUMNS = [
+  { title: 'Price of a GPU-hour', numeric: true, cell: (row) => dollars(row.price_per_gpu_hour) },
+  { title: 'Nodes wanted', numeric: true, cell: (row) => whole(row.nodes) },
+];
 
 customElements.define('bourse-market', Market);
 export default Market;
