@@ -19,6 +19,7 @@ await during(browser, async () => {
   await showsNoDemand(alice);
   await beginsAtTheFirstPrice(alice);
   await namesMonths(alice);
+  await saysWhatThePoolCost(alice);
   await alice.close();
 });
 
@@ -89,6 +90,20 @@ async function namesMonths(alice) {
   assert.ok(times.every((text) => /^1 [A-Z][a-z]+$/.test(text)), `${times} are first days of months`);
   alice.quiet();
   console.log(`a chart of a year has ${times.join(", ")} beneath it`);
+}
+
+/** Beside the ceiling, once it is focused. */
+async function saysWhatThePoolCost(alice) {
+  const { page, settled } = alice;
+  await open(alice, {}, { clearing_price: [null, 1.2, 4.2, 3, null] });
+  await page.goto(`${site.service}/console/clusters/acme-train`);
+  await settled();
+  const past = page.getByText("The pool cleared at $1.20 to $4.20 in the past day.");
+  assert.equal(await past.count(), 0, "nothing is read before it is wanted");
+  await page.getByLabel("Ceiling, a GPU-hour").focus();
+  await past.waitFor();
+  alice.quiet();
+  console.log("the ceiling's field says what the pool cost in the past day");
 }
 
 /** The texts of the horizontal axis. */

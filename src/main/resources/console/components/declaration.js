@@ -59,6 +59,7 @@ class Declaration extends Element {
     base: { state: true },
     seen: { state: true },
     isLooking: { state: true },
+    past: { state: true },
   };
 
   constructor() {
@@ -70,6 +71,8 @@ class Declaration extends Element {
     /** @type {{body: string, preview: any, fault: Error | null} | null} what the last preview said, and of what */
     this.seen = null;
     this.isLooking = false;
+    /** @type {number[] | null} the pool's clearing prices of the past day; null until the ceiling is first focused */
+    this.past = null;
     this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], auto_swap: false, ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
@@ -106,6 +109,32 @@ class Declaration extends Element {
     this.base = state;
     this.form.reset(declared(state));
     this.look();
+  }
+
+  /** Reads what the pool cost in the past day, once. The form is useful without it. */
+  async readPast() {
+    if (this.past) {
+      return;
+    }
+    this.past = [];
+    try {
+      const history = await call('readMarketHistory', { query: { pool: this.state.pool.pool, hours: 24 }, quiet: true });
+      this.past = history.clearing_price.filter((/** @type {number | null} */ price) => price !== null);
+    } catch (failure) {
+      if (!(failure instanceof CallError)) {
+        throw failure;
+      }
+    }
+  }
+
+  ceilingHint() {
+    const { max_price_cap_per_gpu_hour: cap, pool } = this.state;
+    const admission = pool.admission_price_per_gpu_hour;
+    const [least, most] = [Math.min(...(this.past ?? [])), Math.max(...(this.past ?? []))];
+    const past = dollars(least) === dollars(most) ? dollars(least) : `${dollars(least)} to ${dollars(most)}`;
+    return html`The most you pay, at most ${dollars(cap)}.
+      ${admission === null ? nothing : `Now admitted: ${dollars(admission)}.`}
+      ${this.past?.length ? `The pool cleared at ${past} in the past day.` : nothing}`;
   }
 
   isTouched() {
@@ -317,7 +346,7 @@ class Declaration extends Element {
       <form class="sheet" id="declaration" @submit=${onSubmit(() => this.send())}>
         <h2>Declaration</h2>
         ${this.isContested ? this.conflict() : nothing}
-        <div class="fields-row">
+        <div class="fields-row" @focusin=${(/** @type {FocusEvent} */ e) => /** @type {HTMLInputElement} */ (e.target).name === PRICE && this.readPast()}>
           ${field(form, {
             name: 'max_gpus',
             label: 'GPUs wanted',
@@ -336,7 +365,7 @@ class Declaration extends Element {
             step: 0.01,
             unit: 'USD',
             required: true,
-            hint: `The most you pay, at most ${dollars(state.max_price_cap_per_gpu_hour)}.${state.pool.admission_price_per_gpu_hour === null ? '' : ` Now admitted: ${dollars(state.pool.admission_price_per_gpu_hour)}.`}`,
+            hint: this.ceilingHint(),
             changed: () => this.look(),
           })}
         </div>
