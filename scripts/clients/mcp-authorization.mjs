@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { once } from "node:events";
 import assert from "node:assert/strict";
 import { launch } from "./lib/browser.mjs";
-import { signIn } from "./lib/member.mjs";
+import { PATIENCE_MS, signIn } from "./lib/member.mjs";
 
 const [service, outbox, node, suite, port] = process.argv.slice(2);
 
@@ -36,7 +36,7 @@ const ended = once(child, "exit");
 const browser = await launch();
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   for await (const line of createInterface({ input: child.stdout })) {
     console.log(line);
     if (line.startsWith(`${service}/oauth/authorize?`)) {

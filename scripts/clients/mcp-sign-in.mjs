@@ -13,7 +13,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { bidOnce, call, declared } from "./lib/bid.mjs";
 import { launch } from "./lib/browser.mjs";
 import { openCallback } from "./lib/callback.mjs";
-import { listen, signIn } from "./lib/member.mjs";
+import { PATIENCE_MS, listen, signIn } from "./lib/member.mjs";
 
 const [service, outbox, cluster, other] = process.argv.slice(2);
 const endpoint = new URL("/mcp", service);
@@ -128,7 +128,7 @@ async function refusedConfirms(client) {
 try {
   await unauthorized();
   const page = await (await browser.newContext()).newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const told = listen(page);
   await signInWithOAuth(page);
   const { client, transport } = await connect({ authProvider: provider });

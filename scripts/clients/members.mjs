@@ -12,7 +12,7 @@ import { join } from "node:path";
 import assert from "node:assert/strict";
 import { launch } from "./lib/browser.mjs";
 import { openCallback } from "./lib/callback.mjs";
-import { linkFor, listen, mails, signIn, until } from "./lib/member.mjs";
+import { PATIENCE_MS, linkFor, listen, mails, signIn, until } from "./lib/member.mjs";
 
 const [service, outbox, shots] = process.argv.slice(2);
 const ALICE = "alice@acme.example";
@@ -27,7 +27,7 @@ const browser = await launch();
 async function open() {
   const context = await browser.newContext({ viewport: DESK });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const told = listen(page);
   return {
     page,

@@ -12,12 +12,12 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import assert from "node:assert/strict";
 import { launch } from "./lib/browser.mjs";
+import { PATIENCE_MS } from "./lib/member.mjs";
 
 const [service, token, folder, port] = process.argv.slice(2);
 const listener = `http://localhost:${port}`;
 const SECRET = "cookie-of-a-user";
 const TITLE = "A model card";
-const PATIENCE_MS = 60_000;
 const LEAST_WAIT_MS = 1_000;
 
 const files = readFileSync(join(folder, "published.tsv"), "utf8")

@@ -161,8 +161,9 @@ async function asksAgain(alice) {
   const now = await state();
   assert.deepEqual([now.version, held(now)], [before + 1, 3], "nothing was sent");
   const [third] = now.allocations.map(({ public_ip: address }) => address).filter((address) => !known.includes(address));
-  await declare(site.acmeToken, "acme-train", 16, PRICE, { release: [third] });
+  // The rival's bid comes first, so that no other cluster gets the node.
   await declare(site.globexToken, "globex-main", 104, 2.4);
+  await declare(site.acmeToken, "acme-train", 16, PRICE, { release: [third] });
   await until("two nodes", async () => (await state()).allocations.length === 2);
   assert.deepEqual(addresses(await state()), addresses({ allocations }));
   await until("the rival's nodes", async () => {

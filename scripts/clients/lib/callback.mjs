@@ -1,8 +1,7 @@
 // The end of an application where the browser brings the answer of the authorization server.
 import { createServer } from "node:http";
 import { once } from "node:events";
-
-const PATIENCE_MS = 60_000;
+import { PATIENCE_MS } from "./member.mjs";
 
 /** Listens on a port of its own of `host`; its `url` is what to register, `close` must be called. */
 export async function openCallback(host = "127.0.0.1", answer = undefined) {

@@ -10,7 +10,7 @@ from world import REFUSED, STORED, Put
 CONVERGE_SECONDS = 5 * PATIENCE  # how long a lost state may be shown after the address is right
 LAG_SECONDS = 3 * PATIENCE  # how far one replica may be behind the other while nothing fails; promised is one second
 BEGINNING = (0, "nothing")
-ANSWER_SECONDS = 1 * PATIENCE  # an answer that was given before the server died may be this late at the client
+ANSWER_SECONDS = 3 * PATIENCE  # an answer that was given before the server died may be this late at the client
 
 
 def judge(world, trail):

@@ -29,7 +29,7 @@ def write_stored(world, replica, cluster, declaration=None):
     """A write that is stored. One that was refused is sent again, twice at most: a busy machine refuses one at times."""
     for _ in range(3):
         put = write(world, replica, cluster, declaration)
-        if put.outcome != REFUSED:
+        if put.outcome != REFUSED and not put.answer.startswith("503 overloaded"):
             break
         time.sleep(1)
     require(f"a write is not stored while all is well: {put.answer}", put.outcome == STORED)
@@ -100,14 +100,17 @@ def locked_row(world):
         for cluster in ("acme-train", "globex-main"):
             blocked.submit(write, world, a, cluster)
         while now() < end:
-            put = write(world, a, "acme-batch")
-            took.append(put.ended - put.begun)
-            require(f"a write of another row was not stored: {put.answer}", put.outcome == STORED)
+            began = now()
+            write_stored(world, a, "acme-batch")
+            took.append(now() - began)
     holder.wait()
     took.sort()
     said = f"{len(took)} writes of another row took {took[len(took) // 2]:.2f} s, the longest {took[-1]:.2f} s"
+    most = UNRELATED_SECONDS + stall.seconds
+    # The service alone may stand still, once; but a write that waited for the row takes most of the time it is held.
+    is_one_late = len(took) > 4 and took[-2] <= most and took[-1] <= 0.6 * LOCKED_SECONDS
     require(f"{said}; at most {UNRELATED_SECONDS} s, and the machine stood still for {stall.seconds:.1f} s",
-            took[-1] <= UNRELATED_SECONDS + stall.seconds)
+            took[-1] <= most or is_one_late)
     return said
 
 

@@ -146,7 +146,8 @@ class Server:
         null = subprocess.DEVNULL
         holder = subprocess.Popen([*self.psql("bourse"), "-c", sql], stdin=null, stdout=null, stderr=null)
         held = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        until("a row is locked", 5, lambda: self.query(held, "postgres") != "0")
+        # It may be over before a busy machine sees it.
+        until("a row is locked", 5, lambda: self.query(held, "postgres") != "0" or holder.poll() is not None)
         return holder
 
     def set(self, name, value):

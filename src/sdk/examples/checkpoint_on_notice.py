@@ -55,6 +55,13 @@ def noticed(client: bourse.Client, cluster: str, stop: threading.Event, notice: 
                     print(f"{event.type} on {cluster} for {event.data['public_ip']}", flush=True)
                     notice.set()
                     return
+                if event.type == "capacity":
+                    # The stream begins with the state: a notice may have been given before.
+                    given = [one["public_ip"] for one in event.data["allocations"] if one["reclaim_at"] is not None]
+                    if given:
+                        print(f"notice on {cluster} for {given[0]}", flush=True)
+                        notice.set()
+                        return
         except bourse.BourseError as e:
             # The training goes on. A notice given meanwhile is heard once events come again: they go on after the last.
             print(f"notice cannot be heard on {cluster}: {e}", flush=True)

@@ -50,7 +50,10 @@ SSH_PATIENCE = 10.0
 #: What is left of a notice once the grace is over, in seconds: to give the nodes back in.
 NOTICE_LEFT = 5.0
 
-NOTICED, NOT_HAD, TOO_LONG = 75, 69, 124
+#: How long after a broken connection the event that explains it may come, in seconds.
+EVENT_PATIENCE = 5.0
+
+NOTICED, NOT_HAD, TOO_LONG, SSH_FAILED = 75, 69, 124, 255
 
 #: Runs the command in a session of its own. A line on stdin ends it: so many seconds after SIGTERM comes SIGKILL,
 #: for workers too. So does the end of stdin, which is the end of the connection, whoever ended it.
@@ -206,6 +209,18 @@ def known_hosts(client: bourse.Client, cluster: str) -> str:
                    for one in keys if one["host_key"])  # fmt: skip
 
 
+def reason_of(end: End, ends: "queue.Queue[End]") -> End:
+    """The notice or reclaim that is heard soon after a connection broke, and explains it; else that end."""
+    deadline = time.monotonic() + EVENT_PATIENCE
+    try:
+        while True:
+            later = ends.get(timeout=max(0.0, deadline - time.monotonic()))
+            if later.code == NOTICED:
+                return later
+    except queue.Empty:
+        return end
+
+
 def run(client: bourse.Client, nodes: bourse.Hold, given: argparse.Namespace, ends: "queue.Queue[End]") -> int:
     """Runs the command on the nodes that are held, and answers how to end."""
     with tempfile.TemporaryDirectory(prefix="bourse-") as folder:
@@ -239,6 +254,8 @@ def run(client: bourse.Client, nodes: bourse.Hold, given: argparse.Namespace, en
                     end = End(str(nodes.lost), NOTICED, job.grace)
                 elif time.monotonic() > deadline:
                     end = End(f"it was not done within {given.at_most}", TOO_LONG, job.grace)
+        if end.code == SSH_FAILED:
+            end = reason_of(end, ends)
         stop.set()
         job.say(end.text)
         job.end(end.grace)

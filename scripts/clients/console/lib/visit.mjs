@@ -2,7 +2,7 @@
 // request that fails or is refused and was not announced to be, a page of somebody else, a secret in an address
 // or in what the browser keeps.
 import assert from "node:assert/strict";
-import { listen, until } from "../../lib/member.mjs";
+import { PATIENCE_MS, listen, until } from "../../lib/member.mjs";
 
 export const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -27,7 +27,7 @@ export async function visit(browser, service, options = {}) {
   const page = await context.newPage();
   // From the beginning, so that no dialog opens in the moment in which the driver begins to listen.
   page.on("filechooser", () => {});
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const watch = watchOver(page, service);
   return {
     page,

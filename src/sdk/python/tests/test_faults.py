@@ -217,7 +217,7 @@ class FileFaultsTest(FaultsTest):
             ahead += 600
 
         # The first wait lets a busy service keep what came before the cut, which ends the outage.
-        self.retry = bourse.Retry(patience=60, first=4, clock=lambda: time.monotonic() + ahead)
+        self.retry = bourse.Retry(patience=60, first=10, clock=lambda: time.monotonic() + ahead)
         member = self.connect(self.proxy.url, self.service.member())
         for cut in (2_000_000, 1_500_000):
             # The request before each chunk asks how much is there.

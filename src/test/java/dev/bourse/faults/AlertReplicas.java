@@ -144,14 +144,14 @@ final class AlertReplicas {
             "PostgreSQL stopped",
             Set.of(
                 "BourseStoreAway", "BourseMarketUntended", "BourseKnowledgeStale", "BourseErrors"),
-            Set.of("BourseCommitsFail", "BourseOutcomeUnknown"),
+            Set.of("BourseCommitsFail", "BourseOutcomeUnknown", "BourseTicksFail"),
             server::stop,
             () -> ask("GET", "/api/market/feed"),
             server::startAgain),
         new AlertTrial(
             "a database slow to flush, and a network that breaks meanwhile",
             Set.of("BourseOutcomeUnknown"),
-            Set.of("BourseCommitsFail", "BourseMarketUntended"),
+            Set.of("BourseCommitsFail", "BourseMarketUntended", "BourseTicksFail"),
             this::slowCommits,
             this::breakNetwork,
             () -> server.execute(url, "DROP TRIGGER linger ON probe; DROP FUNCTION linger()")));

@@ -300,7 +300,7 @@ final class ObjectStores implements Scenario {
     }
     String id = String.join(" ", listed(stage, SET));
     Path fetched = stage.world.folder().resolve("fetched");
-    bourse(stage, "fetch", id, fetched.toString());
+    bourse(stage, "pull", id, "-o", fetched.toString());
     for (int i = 0; i < shards; i++) {
       Path shard = fetched.resolve("shard-" + i);
       if (Files.mismatch(folder.resolve(shard.getFileName()), shard) != -1) {
@@ -316,7 +316,7 @@ final class ObjectStores implements Scenario {
 
   private static long publish(Stage stage, Path folder) throws Exception {
     long before = stage.entrance.bytesToServer();
-    bourse(stage, "publish", folder.toString());
+    bourse(stage, "push", folder.toString());
     return stage.entrance.bytesToServer() - before;
   }
 

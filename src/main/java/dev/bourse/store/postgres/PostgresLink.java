@@ -217,13 +217,15 @@ final class PostgresLink {
                 preferredHost)
             .begin()
             .compose(this::greet);
+    long limit = attemptMillis();
     opened
-        .timeout(attemptMillis(), TimeUnit.MILLISECONDS)
+        .timeout(limit, TimeUnit.MILLISECONDS)
         .onSuccess(this::ready)
         .onFailure(
             failure -> {
+              boolean isCutOff = !opened.isComplete() && limit < attemptConfig().connectMillis();
               opened.onSuccess(late -> abandon(late.connection));
-              failed(failure);
+              failed(failure, failures > 0 || !isCutOff);
             });
   }
 
@@ -555,7 +557,7 @@ final class PostgresLink {
     if (!history.admits(opened.primary)) {
       // Another connection found a newer primary after this one was admitted.
       abandon(fresh);
-      failed(new IllegalStateException(opened.refusal()));
+      failed(new IllegalStateException(opened.refusal()), true);
       return;
     }
     if (failures > 0) {
@@ -574,7 +576,14 @@ final class PostgresLink {
     first.tryComplete();
   }
 
-  private void failed(Throwable cause) {
+  /**
+   * Reports an attempt that failed, and makes another.
+   *
+   * @param isAway whether the user is told. The first attempt after a loss that {@link
+   *     #ATTEMPT_MILLIS} cuts off does not show that the server is away: what waits for a
+   *     connection would be refused for a single lost packet or a busy machine.
+   */
+  private void failed(Throwable cause, boolean isAway) {
     if (closed) {
       return;
     }
@@ -584,7 +593,9 @@ final class PostgresLink {
       loggedReason = reason;
     }
     failures++;
-    user.down(cause, true);
+    if (isAway) {
+      user.down(cause, true);
+    }
     first.tryFail(cause);
     retry();
   }
@@ -671,16 +682,21 @@ final class PostgresLink {
       return;
     }
     isProbing = true;
-    which.query("SELECT 1").execute();
+    which
+        .query("SELECT 1")
+        .execute()
+        .onComplete(
+            answer -> {
+              if (connection == which) {
+                isProbing = false;
+              }
+            });
     context.setTimer(
         PROBE_MILLIS,
         id -> {
-          if (connection == which) {
-            isProbing = false;
-            if (heardNanos - sent < 0) {
-              user.silent(sent);
-              drop(which, "it does not answer");
-            }
+          if (connection == which && heardNanos - sent < 0) {
+            user.silent(sent);
+            drop(which, "it does not answer");
           }
         });
   }

@@ -326,14 +326,18 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   /**
    * Watches a command until it is answered. A server that works on it may take up to the time limit
-   * of a query. If nothing was received for a second and the server does not work on it, the
-   * command or its answer is lost, and the connection is dropped.
+   * of a query. If nothing was received for a second and the server is found twice in a row not to
+   * work on it, the command or its answer is lost, and the connection is dropped. Once is not
+   * enough: a server under load may not have begun to read the command.
    */
   private final class Watch {
     private final PgConnection open;
     private final String complaint;
     private final long deadline;
     private final long patrol;
+    private boolean isAsking;
+    private boolean wasIdle;
+    private long idleHeardNanos;
     private boolean isOver;
 
     Watch(PgConnection open, String complaint) {
@@ -345,22 +349,25 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
     private void ask() {
       long heard = link.heardNanos();
-      if (System.nanoTime() - heard < PATROL_MILLIS * 1_000_000) {
+      if (isAsking || System.nanoTime() - heard < PATROL_MILLIS * 1_000_000) {
         return;
       }
+      isAsking = true;
       isActive
           .apply(open.processId())
-          .onSuccess(
-              active -> {
-                if (!active) {
-                  context.runOnContext(
-                      v -> {
-                        if (link.heardNanos() == heard) {
-                          drop();
-                        }
-                      });
-                }
-              });
+          .onComplete(
+              (active, failure) ->
+                  context.runOnContext(v -> judge(heard, failure == null && !active)));
+    }
+
+    private void judge(long heard, boolean isIdle) {
+      isAsking = false;
+      boolean isIdleStill = isIdle && link.heardNanos() == heard;
+      if (isIdleStill && wasIdle && idleHeardNanos == heard) {
+        drop();
+      }
+      wasIdle = isIdleStill;
+      idleHeardNanos = heard;
     }
 
     private void drop() {
