@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { launch } from "../lib/browser.mjs";
 import { readSite } from "./lib/site.mjs";
-import { during, visit } from "./lib/visit.mjs";
+import { DEVICES, during, visit } from "./lib/visit.mjs";
 
 const site = readSite(process.argv[2]);
 const BUCKETS = 400;
@@ -18,6 +18,7 @@ await during(browser, async () => {
   await showsDemand(alice);
   await showsNoDemand(alice);
   await beginsAtTheFirstPrice(alice);
+  await namesEachDayOnce(alice);
   await namesMonths(alice);
   await saysWhatThePoolCost(alice);
   await alice.close();
@@ -80,6 +81,20 @@ async function beginsAtTheFirstPrice(alice) {
   console.log(`a chart of 72 minutes has ${times.join(", ")} beneath it`);
 }
 
+/** On a wide screen, where twice as many times have room as a week has days. */
+async function namesEachDayOnce(alice) {
+  const prices = Array(BUCKETS).fill(2);
+  const step = (7 * 86400) / BUCKETS;
+  const t0 = Date.parse("2026-03-01T10:07:12Z") / 1000;
+  await alice.page.setViewportSize({ width: 1600, height: 900 });
+  await open(alice, {}, { t0, step, clearing_price: prices, admission_price: prices });
+  const times = await timesUnder(alice.page.getByRole("slider", { name: "Price of a GPU-hour" }));
+  assert.ok(times.length >= 6, `${times} are most days of a week`);
+  assert.equal(new Set(times).size, times.length, `${times} differ`);
+  await alice.page.setViewportSize(DEVICES.desk.viewport);
+  alice.quiet();
+}
+
 async function namesMonths(alice) {
   const prices = Array(BUCKETS).fill(2);
   const step = (365 * 86400) / BUCKETS;
@@ -108,5 +123,6 @@ async function saysWhatThePoolCost(alice) {
 
 /** The texts of the horizontal axis. */
 async function timesUnder(chart) {
+  await chart.waitFor();
   return chart.locator('.tick[text-anchor="middle"]').allTextContents();
 }

@@ -147,7 +147,7 @@ class Server:
         holder = subprocess.Popen([*self.psql("bourse"), "-c", sql], stdin=null, stdout=null, stderr=null)
         held = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
         # It may be over before a busy machine sees it.
-        until("a row is locked", 5, lambda: self.query(held, "postgres") != "0" or holder.poll() is not None)
+        until("a row is locked", 5, lambda: self.query(held, "postgres") != "0" or holder.poll() == 0)
         return holder
 
     def set(self, name, value):

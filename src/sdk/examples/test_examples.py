@@ -143,7 +143,7 @@ class ExamplesTest(unittest.TestCase):
             def events(self, cluster: str, *, last_event_id: Optional[str], **rest: object) -> Iterator[bourse.Event]:
                 asked.append(last_event_id)
                 if len(asked) == 1:
-                    yield bourse.Event("7", "capacity", {})
+                    yield bourse.Event("7", "capacity", {"allocations": []})
                     raise bourse.errors.ServerUnreachable("nobody is there")
                 yield bourse.Event("8", "notice", {"public_ip": "198.18.0.1"})
 

@@ -54,6 +54,7 @@ NOTICE_LEFT = 5.0
 EVENT_PATIENCE = 5.0
 
 NOTICED, NOT_HAD, TOO_LONG, SSH_FAILED = 75, 69, 124, 255
+SIGNALLED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 #: Runs the command in a session of its own. A line on stdin ends it: so many seconds after SIGTERM comes SIGKILL,
 #: for workers too. So does the end of stdin, which is the end of the connection, whoever ended it.
@@ -210,12 +211,12 @@ def known_hosts(client: bourse.Client, cluster: str) -> str:
 
 
 def reason_of(end: End, ends: "queue.Queue[End]") -> End:
-    """The notice or reclaim that is heard soon after a connection broke, and explains it; else that end."""
+    """A notice, a reclaim or a signal that comes soon after a connection broke and explains it; else that end."""
     deadline = time.monotonic() + EVENT_PATIENCE
     try:
         while True:
             later = ends.get(timeout=max(0.0, deadline - time.monotonic()))
-            if later.code == NOTICED:
+            if later.code in (NOTICED, *SIGNALLED):
                 return later
     except queue.Empty:
         return end

@@ -97,9 +97,13 @@ class Chart extends Plot {
     return Math.max(0, ...this.series.map((one) => one.values.length));
   }
 
-  /** The first bucket that is drawn: before it all is unknown or 0, as of a cluster that is younger than the span. */
+  /** The first bucket that is drawn. Before it nothing is known, because the cluster is younger than the span. */
   get first() {
-    const known = this.series.map((one) => one.values.findIndex(Boolean)).filter((bucket) => bucket >= 0);
+    // A count of nodes is 0 and not null before there was a cluster, so it says nothing beside a series that has nulls.
+    const open = this.series.filter((one) => one.values.includes(null));
+    const known = (open.length > 0 ? open : this.series)
+      .map((one) => one.values.findIndex((value) => value !== null))
+      .filter((bucket) => bucket >= 0);
     return known.length === 0 ? 0 : Math.max(0, Math.min(...known, this.buckets - LEAST_BUCKETS));
   }
 
@@ -156,10 +160,11 @@ class Chart extends Plot {
   /** The round times under the chart: as many as fit. */
   hours() {
     const [from, to] = [this.moment(this.first), this.moment(this.buckets - 1)];
-    const form = new Intl.DateTimeFormat(undefined, to - from <= 2 * DAY ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
-    return roundTimes(from, to, Math.max(2, Math.floor(this.width / 80))).map((moment) => {
+    const isShort = to - from <= 2 * DAY;
+    const form = new Intl.DateTimeFormat(undefined, isShort ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
+    return roundTimes(from, to, Math.max(2, Math.floor(this.width / 80)), isShort ? 0 : DAY).map((moment) => {
       const bucket = (moment / 1000 - this.start) / this.step - 1;
-      // One at the edge would be cut off.
+      // A label at the edge would be cut off.
       const x = Math.min(this.width - RIGHT - 20, this.x(bucket));
       return svg`<text class="tick" x=${x} y=${HEIGHT - 5} text-anchor="middle">${form.format(moment)}</text>`;
     });
@@ -244,9 +249,10 @@ class Chart extends Plot {
  * @param {number} from
  * @param {number} to
  * @param {number} most how many have room
+ * @param {number} least the shortest pause that the text shows
  */
-function roundTimes(from, to, most) {
-  const pause = PAUSES.find((one) => (to - from) / one <= most);
+function roundTimes(from, to, most, least) {
+  const pause = PAUSES.find((one) => one >= least && (to - from) / one <= most);
   const at = new Date(from);
   at.setHours(0, 0, 0, 0);
   const found = [];

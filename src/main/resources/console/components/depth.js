@@ -22,7 +22,7 @@ class Depth extends Plot {
   render() {
     const { usable_nodes: supply, levels } = this.depth;
     const wanted = levels.at(-1).nodes;
-    const words = `${this.label}: ${count(wanted, 'node')} wanted, ${whole(supply)} in the pool; the highest bid is at ${dollars(levels[0].price_per_gpu_hour)}`;
+    const words = `${this.label}: ${count(wanted, 'node')} wanted, ${whole(supply)} in the pool; the highest step is ${dollars(levels[0].price_per_gpu_hour)}`;
     return html`<figure class="chart">
       <figcaption>
         <span class="key first"><i aria-hidden="true"></i>nodes wanted <b class="figures">${whole(wanted)}</b></span>

@@ -32,6 +32,9 @@ public final class CuttingProxy {
   /** When set, connections are refused. */
   public volatile boolean isDown;
 
+  /** How many of the next connections are accepted and never answered. */
+  public final AtomicInteger unanswered = new AtomicInteger();
+
   private final AtomicInteger joined = new AtomicInteger();
   private volatile int lost;
 
@@ -58,6 +61,9 @@ public final class CuttingProxy {
   private void connect(NetSocket near) {
     if (isDown) {
       near.close();
+      return;
+    }
+    if (unanswered.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
       return;
     }
     near.pause();

@@ -10,6 +10,7 @@ import dev.bourse.remote.RefusedException;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,8 @@ import picocli.CommandLine.Parameters;
       """
       Each file is written to FILE.DIGITS.part, whose digits begin its SHA-256, and renamed when it \
       is complete and its digest is right. When the command is interrupted, the same command \
-      resumes the download. Of a folder, only files that are not there yet are downloaded; other \
-      files in it stay as they are.\
+      resumes the download. In a folder, only missing files are downloaded. Without -o, the folder \
+      must not have other files.\
       """
     },
     mixinStandardHelpOptions = true)
@@ -68,11 +69,11 @@ final class PullCommand extends CheckpointCommand.Subcommand {
 
   private void pullFile(Service service, FoundItem found, Path target) throws RefusedException {
     JsonObject item = found.facts();
+    if (Files.isDirectory(target) || target.getFileName() == null) {
+      throw new RefusedException(ExitCode.USAGE, target + " is a folder; name a file with -o");
+    }
     if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new RefusedException(ExitCode.REFUSED, target + " exists; --force replaces it");
-    }
-    if (Files.isDirectory(target) || target.getFileName() == null) {
-      throw new RefusedException(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
     }
     new FileDownload(service, environment(), err()).fetch(found.path(), item, target);
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
@@ -81,16 +82,16 @@ final class PullCommand extends CheckpointCommand.Subcommand {
   private void pullFolder(Service service, FoundItem found, Path target, int parallel)
       throws RefusedException {
     Path absolute = target.toAbsolutePath().normalize();
+    if (absolute.getFileName() == null) {
+      throw new RefusedException(ExitCode.USAGE, target + " has no name; name a folder with -o");
+    }
     if (Files.exists(absolute) && !Files.isDirectory(absolute)) {
       throw new RefusedException(
-          ExitCode.USAGE, "-o: " + target + " is a file, and %s is a folder".formatted(id));
-    }
-    if (absolute.getFileName() == null) {
-      throw new RefusedException(ExitCode.USAGE, "-o: " + target + " has no name; name a folder");
+          ExitCode.USAGE, target + " is a file, but the item is a folder; name another with -o");
     }
     SetDownload.Outcome outcome =
         new SetDownload(service, environment(), folder(), err(), parallel)
-            .fetch(found.path(), found.facts(), absolute, force);
+            .fetch(found.path(), found.facts(), absolute, output == null, force);
     out()
         .printf(
             "%s  %d files, %d of them downloaded, %s%n",
@@ -105,12 +106,19 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     boolean isPlain =
         !filename.isEmpty()
             && !filename.startsWith(".")
-            && filename.chars().noneMatch(c -> c == '/' || c == '\\' || Character.isISOControl(c));
-    if (!isPlain) {
-      throw new RefusedException(
-          ExitCode.USAGE,
-          "the item's name, %s, cannot be used here; give -o".formatted(Text.plain(filename)));
+            && filename
+                .chars()
+                .noneMatch(c -> c == '/' || c == '\\' || c == ':' || Character.isISOControl(c));
+    try {
+      if (isPlain) {
+        return Path.of(filename);
+      }
+    } catch (InvalidPathException e) {
+      // This machine's file names cannot have such a character: refused like the others.
     }
-    return Path.of(filename);
+    throw new RefusedException(
+        ExitCode.USAGE,
+        "the item's name, %s, cannot be used here; choose one with -o"
+            .formatted(Text.plain(filename)));
   }
 }

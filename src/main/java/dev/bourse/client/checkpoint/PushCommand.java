@@ -28,9 +28,9 @@ import picocli.CommandLine.Parameters;
       "",
       """
       When the command is interrupted, the same command resumes the upload, for as long as the \
-      service keeps what it has (7 days). Of a folder, files whose bytes the organization has \
-      already are not sent again, and the item appears, or replaces the earlier one of its name, \
-      when all files are there.\
+      service keeps the received bytes (7 days). Files of a folder whose bytes the organization \
+      already has are not sent again. The folder appears, or replaces the earlier one of its name, \
+      when all its files are there.\
       """
     },
     mixinStandardHelpOptions = true)

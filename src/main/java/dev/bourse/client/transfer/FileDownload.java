@@ -235,7 +235,7 @@ public final class FileDownload {
       close(answer);
       throw new RefusedException(
           ExitCode.REFUSED,
-          "the item was replaced meanwhile; run the same command to fetch the new one");
+          "the item was replaced meanwhile; run the same command to download the new one");
     }
     return answer;
   }

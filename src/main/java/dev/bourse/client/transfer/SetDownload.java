@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
@@ -29,8 +30,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 
 /**
  * Downloads a set into a folder according to one manifest. If the set is replaced meanwhile, the
@@ -106,12 +109,18 @@ public final class SetDownload {
    * Downloads the missing files.
    *
    * @param path of the item, on the organization's list or on the public feed
+   * @param isItemName whether the folder has the item's name, which its publisher chose, and not
+   *     one that the caller chose. It must not be a link then, or hold other files.
    * @param force whether existing files with other bytes are replaced
    */
-  public Outcome fetch(String path, JsonObject facts, Path folder, boolean force)
+  public Outcome fetch(
+      String path, JsonObject facts, Path folder, boolean isItemName, boolean force)
       throws RefusedException {
     SetManifest manifest = manifest(path, facts);
     try {
+      if (isItemName && Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+        requireNothingElse(manifest, folder);
+      }
       Files.createDirectories(folder);
       Path root = folder.toRealPath();
       FolderDigests digests = new FolderDigests(place, environment.clock(), root);
@@ -133,6 +142,37 @@ public final class SetDownload {
     }
   }
 
+  /** Fails for a link, and for a folder with files that are not those of the set or their parts. */
+  private static void requireNothingElse(SetManifest manifest, Path folder)
+      throws RefusedException, IOException {
+    Path name = folder.getFileName();
+    if (Files.isSymbolicLink(folder)) {
+      throw new RefusedException(
+          ExitCode.REFUSED, "%s is a symbolic link; -o %s follows it".formatted(name, name));
+    }
+    Set<Path> own = new HashSet<>();
+    for (SetManifest.Entry entry : manifest.files()) {
+      Path target = target(folder, entry.path());
+      own.add(target);
+      own.add(FileDownload.part(target, entry.sha256()));
+    }
+    try (Stream<Path> found = Files.walk(folder)) {
+      Optional<Path> other =
+          found
+              .filter(one -> !Files.isDirectory(one, LinkOption.NOFOLLOW_LINKS))
+              .filter(one -> !own.contains(one))
+              .findFirst();
+      if (other.isPresent()) {
+        throw new RefusedException(
+            ExitCode.REFUSED,
+            "%s has other files, such as %s; -o %s writes into it"
+                .formatted(name, Text.plain(folder.relativize(other.get()).toString()), name));
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
   /**
    * Fails for a set with a file that has the temporary name of another: each would overwrite the
    * other. Some file systems ignore case.
@@ -150,7 +190,7 @@ public final class SetDownload {
             "the set has a file %s, which is also the temporary name of its %s during the download"
                     .formatted(
                         Text.plain(root.relativize(part).toString()), Text.plain(entry.path()))
-                + "; nothing is fetched");
+                + "; nothing was downloaded");
       }
     }
   }
@@ -242,7 +282,7 @@ public final class SetDownload {
     RefusedException explained =
         new RefusedException(
             ExitCode.REFUSED,
-            "the set was replaced or removed meanwhile; run the same command to fetch the new one");
+            "the set was replaced or removed meanwhile; run the same command to download the new one");
     explained.initCause(refused);
     return explained;
   }

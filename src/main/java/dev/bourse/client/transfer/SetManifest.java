@@ -51,7 +51,7 @@ public record SetManifest(List<Entry> files) {
     if (!isSafe(path) || bytes < 0 || !SHA256.matcher(sha256).matches()) {
       throw new RefusedException(
           ExitCode.REFUSED,
-          "the set's manifest names a file that cannot be written: '%s'; nothing is fetched"
+          "the set's manifest names a file that cannot be written: '%s'; nothing was downloaded"
               .formatted(Text.plain(path)));
     }
     return new Entry(path, bytes, sha256);

@@ -127,8 +127,8 @@ final class PostgresLink {
     void up(PgConnection connection);
 
     /**
-     * Reports that the connection was lost ({@code isAway} is false) or that an attempt to connect
-     * failed. There is no connection until {@link #up}; its pending commands have failed or are
+     * Reports that the connection was lost ({@code isAway} is false) or that the server cannot be
+     * reached. There is no connection until {@link #up}; its pending commands have failed or are
      * about to fail.
      */
     void down(Throwable cause, boolean isAway);
@@ -577,13 +577,13 @@ final class PostgresLink {
   }
 
   /**
-   * Reports an attempt that failed, and makes another.
+   * Handles an attempt that failed, and makes another.
    *
-   * @param isAway whether the user is told. The first attempt after a loss that {@link
-   *     #ATTEMPT_MILLIS} cuts off does not show that the server is away: what waits for a
-   *     connection would be refused for a single lost packet or a busy machine.
+   * @param isReported whether to report the failure to the user. A first attempt that {@link
+   *     #ATTEMPT_MILLIS} cut off is not reported, because queued commands would be rejected for a
+   *     single lost packet or a busy machine.
    */
-  private void failed(Throwable cause, boolean isAway) {
+  private void failed(Throwable cause, boolean isReported) {
     if (closed) {
       return;
     }
@@ -593,7 +593,7 @@ final class PostgresLink {
       loggedReason = reason;
     }
     failures++;
-    if (isAway) {
+    if (isReported) {
       user.down(cause, true);
     }
     first.tryFail(cause);
@@ -675,11 +675,13 @@ final class PostgresLink {
    * nothing was received for a while, a trivial statement precedes the command, which distinguishes
    * a lost connection from a slow command: the connection is dropped if the statement is not
    * answered in time.
+   *
+   * @return whether a probe precedes the command
    */
-  void probe(PgConnection which) {
+  boolean probe(PgConnection which) {
     long sent = System.nanoTime();
     if (connection != which || isProbing || sent - heardNanos < FRESH_NANOS) {
-      return;
+      return isProbing;
     }
     isProbing = true;
     which
@@ -699,6 +701,7 @@ final class PostgresLink {
             drop(which, "it does not answer");
           }
         });
+    return true;
   }
 
   /** Drops a connection that does not answer, and makes another. */

@@ -218,9 +218,9 @@ final class PostgresReaders {
   }
 
   /**
-   * Drops connections that have received nothing since a moment. One with a query may only be slow;
-   * but a query sent without a probe, because its connection had just been used, would otherwise
-   * wait out its time limit, and to run a slow query again is harmless.
+   * Drops connections that have received nothing since a moment, except those whose query follows a
+   * probe of its own. A query without one, because its connection had just been used, would
+   * otherwise wait out its time limit. If it was only slow, it runs again.
    */
   private void dropUnheardSince(long nanoTime) {
     readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropUnheardSince(nanoTime)));
@@ -236,6 +236,7 @@ final class PostgresReaders {
     private final PostgresLink link;
     private @Nullable PgConnection connection;
     private boolean isAsking;
+    private boolean isProbed;
     private long sentNanos;
 
     Reader(String name, ContextInternal context, RandomGenerator random) {
@@ -268,7 +269,7 @@ final class PostgresReaders {
 
     private void dropUnheardSince(long nanoTime) {
       PgConnection open = connection;
-      if (open != null && link.heardNanos() - nanoTime < 0) {
+      if (open != null && !(isAsking && isProbed) && link.heardNanos() - nanoTime < 0) {
         link.drop(open, "another connection was lost silently");
       }
     }
@@ -304,7 +305,7 @@ final class PostgresReaders {
                 query.attempts = Integer.MAX_VALUE;
                 link.drop(open, "a query was not answered");
               });
-      link.probe(open);
+      isProbed = link.probe(open);
       open.preparedQuery(query.sql.text())
           .execute(query.values)
           .onComplete(

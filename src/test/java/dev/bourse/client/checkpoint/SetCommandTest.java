@@ -274,7 +274,7 @@ class SetCommandTest {
     shards(1);
     String id = id(publish());
     Path back = Files.write(home.resolve("back"), new byte[] {1});
-    fetch(id, back, "--force").ended(2).says(back + " is a file").says(id + " is a folder");
+    fetch(id, back, "--force").ended(2).says(back + " is a file, but the item is a folder");
     assertArrayEquals(new byte[] {1}, Files.readAllBytes(back));
   }
 

@@ -361,6 +361,29 @@ class PostgresHostsTest {
     await(readers.close());
   }
 
+  /** The server is there; the attempt was only cut off early. */
+  @Test
+  void aQueryOutlivesAFirstAttemptToReconnectThatIsNotAnswered() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
+    PostgresUrl url =
+        PostgresUrl.parse(
+            hosts(SharedPostgres.server().newDatabase(), proxy.port()) + "?sslmode=disable");
+    PostgresReaders readers =
+        new PostgresReaders(
+            (VertxInternal) vertx,
+            new PostgresConfig(url, "", 1, 4_096, 4_096, 60_000, 60_000, 60_000),
+            new PrimaryHistory(),
+            new Random(),
+            new StoreSignals());
+    await(readers.connect());
+    proxy.lose();
+    proxy.unanswered.set(1);
+    rest();
+    await(ask(readers, PID));
+    assertEquals(0, proxy.unanswered.get());
+    await(readers.close());
+  }
+
   /** Waits until a connection that was just used counts as idle. */
   private static void rest() throws Exception {
     long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(150);
