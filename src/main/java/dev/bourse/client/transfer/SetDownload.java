@@ -143,7 +143,7 @@ public final class SetDownload {
   }
 
   /** Fails for a link, and for a folder with files that are not those of the set or their parts. */
-  private static void requireNothingElse(SetManifest manifest, Path folder)
+  static void requireNothingElse(SetManifest manifest, Path folder)
       throws RefusedException, IOException {
     Path name = folder.getFileName();
     if (Files.isSymbolicLink(folder)) {

@@ -471,7 +471,7 @@ class CheckpointCommandTest {
   @Test
   void aNameThatWouldHideTheFileIsNotTakenOver() {
     String id = published(".profile", FilesFixture.bytes(10, 11));
-    alice().run("checkpoint", "pull", id).ended(2).says("give -o");
+    alice().run("checkpoint", "pull", id).ended(2).says("choose one with -o");
   }
 
   @Test
