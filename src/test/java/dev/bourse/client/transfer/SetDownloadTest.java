@@ -19,15 +19,16 @@ class SetDownloadTest {
 
   private final SetManifest manifest = new SetManifest(List.of(SHARD));
   private final Path home;
-  private Path folder;
+  private final Path folder;
 
   SetDownloadTest(@TempDir Path home) {
     this.home = home;
+    folder = home.resolve("llama");
   }
 
   @BeforeEach
   void downloadAPart() throws IOException {
-    folder = Files.createDirectories(home.resolve("llama/shards")).getParent();
+    Files.createDirectories(folder.resolve("shards"));
     Path shard = Files.write(folder.resolve(SHARD.path()), new byte[] {1});
     Files.write(FileDownload.part(shard, SHARD.sha256()), new byte[0]);
   }
