@@ -626,12 +626,13 @@ final class PostgresLink {
       this.heard = heard;
     }
 
+    /** Before the data is handled, so that a query that follows its answer was sent later. */
     @Override
-    public void channelReadComplete(ChannelHandlerContext socket) {
+    public void channelRead(ChannelHandlerContext socket, Object data) {
       if (connection == heard) {
         heardNanos = System.nanoTime();
       }
-      socket.fireChannelReadComplete();
+      socket.fireChannelRead(data);
     }
   }
 
