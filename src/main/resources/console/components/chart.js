@@ -34,7 +34,7 @@ export class Plot extends Element {
 
   constructor() {
     super();
-    /** What is shown, in words. */
+    /** The title of the drawing. */
     this.label = '';
     this.width = 0;
   }
@@ -91,14 +91,23 @@ class Chart extends Plot {
     /** @type {number | null} the bucket pointed at */
     this.at = null;
     this.tabled = false;
+    /** The first bucket that is drawn. */
+    this.first = 0;
+  }
+
+  /** @override @param {Map<string, unknown>} changes */
+  willUpdate(changes) {
+    if (changes.has('series')) {
+      this.first = this.firstKnown();
+    }
   }
 
   get buckets() {
     return Math.max(0, ...this.series.map((one) => one.values.length));
   }
 
-  /** The first bucket that is drawn. Before it nothing is known, because the cluster is younger than the span. */
-  get first() {
+  /** The bucket before which nothing is known, because the cluster is younger than the span. */
+  firstKnown() {
     // A count of nodes is 0 and not null before there was a cluster, so it says nothing beside a series that has nulls.
     const open = this.series.filter((one) => one.values.includes(null));
     const known = (open.length > 0 ? open : this.series)

@@ -71,8 +71,8 @@ class Declaration extends Element {
     /** @type {{body: string, preview: any, fault: Error | null} | null} what the last preview said, and of what */
     this.seen = null;
     this.isLooking = false;
-    /** @type {number[] | null} the pool's clearing prices of the past day; null until the ceiling is first focused */
-    this.past = null;
+    /** @type {number[]} the pool's clearing prices of the past day, as read when the ceiling was last focused */
+    this.past = [];
     this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], auto_swap: false, ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
@@ -111,12 +111,8 @@ class Declaration extends Element {
     this.look();
   }
 
-  /** Reads what the pool cost in the past day, once. The form is useful without it. */
+  /** Reads the pool's prices of the past day. The form is useful without them. */
   async readPast() {
-    if (this.past) {
-      return;
-    }
-    this.past = [];
     try {
       const history = await call('readMarketHistory', { query: { pool: this.state.pool.pool, hours: 24 }, quiet: true });
       this.past = history.clearing_price.filter((/** @type {number | null} */ price) => price !== null);
@@ -130,11 +126,9 @@ class Declaration extends Element {
   ceilingHint() {
     const { max_price_cap_per_gpu_hour: cap, pool } = this.state;
     const admission = pool.admission_price_per_gpu_hour;
-    const [least, most] = [Math.min(...(this.past ?? [])), Math.max(...(this.past ?? []))];
-    const past = dollars(least) === dollars(most) ? dollars(least) : `${dollars(least)} to ${dollars(most)}`;
     return html`The most you pay, at most ${dollars(cap)}.
       ${admission === null ? nothing : `Now admitted: ${dollars(admission)}.`}
-      ${this.past?.length ? `The pool cleared at ${past} in the past day.` : nothing}`;
+      ${this.past.length === 0 ? nothing : `The pool cleared at ${priceRange(this.past)} in the past day.`}`;
   }
 
   isTouched() {
@@ -507,6 +501,12 @@ class Declaration extends Element {
       ${state.billing_hold && state.billing_hold_enforced ? html`<p class="notice warn">Under a billing hold nothing new is granted.</p>` : nothing}
       <p class="hint">If nobody else does anything before the next tick.</p>`;
   }
+}
+
+/** @param {number[]} prices at least one */
+function priceRange(prices) {
+  const [least, most] = [dollars(Math.min(...prices)), dollars(Math.max(...prices))];
+  return least === most ? least : `${least} to ${most}`;
 }
 
 /** What is declared, as the form's fields hold it. If nothing is, a price is proposed and no size. @param {any} state */

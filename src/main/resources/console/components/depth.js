@@ -14,7 +14,7 @@ class Depth extends Plot {
     super();
     /** The answer of `readMarketDepth`; it has levels. @type {any} */
     this.depth = null;
-    /** The clearing price of a GPU-hour; null where there is none. @type {number | null} */
+    /** The clearing price of a GPU-hour; null if there is none. @type {number | null} */
     this.clearing = null;
   }
 

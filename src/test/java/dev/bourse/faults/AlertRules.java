@@ -47,8 +47,8 @@ final class AlertRules {
   private static final int LEAST_WINDOW_SECONDS = 4 * SCRAPE_SECONDS;
 
   /**
-   * What is counted takes longer here than that: three starts, and four ticks, which come seconds
-   * late on a busy machine.
+   * Longer windows of rules whose events come slowly: three starts, and four ticks, which a busy
+   * machine delays by seconds.
    */
   private static final Map<String, Integer> WINDOWS_SECONDS =
       Map.of("BourseRestarts", 60, "BourseTicksFail", 60);

@@ -326,18 +326,16 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   /**
    * Watches a command until it is answered. A server that works on it may take up to the time limit
-   * of a query. If nothing was received for a second and the server is found twice in a row not to
-   * work on it, the command or its answer is lost, and the connection is dropped. Once is not
-   * enough: a server under load may not have begun to read the command.
+   * of a query. If nothing was received for a second, the server is asked whether it works on the
+   * command, and the connection is dropped when a {@link LossConfirmation loss is confirmed}.
    */
   private final class Watch {
     private final PgConnection open;
     private final String complaint;
     private final long deadline;
     private final long patrol;
+    private final LossConfirmation loss = new LossConfirmation();
     private boolean isAsking;
-    private boolean wasIdle;
-    private long idleHeardNanos;
     private boolean isOver;
 
     Watch(PgConnection open, String complaint) {
@@ -362,12 +360,9 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
     private void judge(long heard, boolean isIdle) {
       isAsking = false;
-      boolean isIdleStill = isIdle && link.heardNanos() == heard;
-      if (isIdleStill && wasIdle && idleHeardNanos == heard) {
+      if (loss.add(heard, isIdle && link.heardNanos() == heard)) {
         drop();
       }
-      wasIdle = isIdleStill;
-      idleHeardNanos = heard;
     }
 
     private void drop() {

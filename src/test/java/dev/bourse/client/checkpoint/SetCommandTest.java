@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Publishing and fetching folders on a command line. */
+/** Pushing and pulling folders on a command line. */
 @OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
 class SetCommandTest {
   private static final int SHARD = 256 << 10;
@@ -87,11 +87,11 @@ class SetCommandTest {
     }
   }
 
-  private Outcome publish(String... options) throws IOException {
-    return publish(alice(), options);
+  private Outcome push(String... options) throws IOException {
+    return push(alice(), options);
   }
 
-  private Outcome publish(MemberShell member, String... options) {
+  private Outcome push(MemberShell member, String... options) {
     return member.run(
         Stream.concat(Stream.of("checkpoint", "push", model.toString()), Stream.of(options))
             .toArray(String[]::new));
@@ -101,7 +101,7 @@ class SetCommandTest {
     return published.ended(0).out().split(" ", 2)[0];
   }
 
-  private Outcome fetch(String id, Path into, String... options) throws IOException {
+  private Outcome pull(String id, Path into, String... options) throws IOException {
     return alice()
         .run(
             Stream.concat(
@@ -131,7 +131,7 @@ class SetCommandTest {
     file("empty.txt", new byte[0]);
     file("a/deep/copy.bin", Files.readAllBytes(model.resolve("shards/00.bin")));
     file(".cache/left.out", new byte[] {1});
-    Outcome published = publish("--title", "Model", "--description", "three shards");
+    Outcome published = push("--title", "Model", "--description", "three shards");
     published.says("left out").says(".cache");
     String id = id(published);
     JsonObject item = stored(id);
@@ -142,19 +142,19 @@ class SetCommandTest {
     assertTrue(published.out().contains("revision 1, ready, 6 files"), published.out());
 
     Path back = home.resolve("back");
-    fetch(id, back).ended(0).says("6 files, 6 of them downloaded");
+    pull(id, back).ended(0).says("6 files, 6 of them downloaded");
     Files.delete(model.resolve(".cache/left.out"));
     assertEquals(content(model), content(back));
     // Only the missing file is fetched again.
     Files.delete(back.resolve("shards/01.bin"));
-    fetch(id, back).ended(0).says("6 files, 1 of them downloaded");
+    pull(id, back).ended(0).says("6 files, 1 of them downloaded");
     assertEquals(content(model), content(back));
   }
 
   @Test
   void listsAndItemsShowHowManyFilesThereAre() throws IOException {
     shards(2);
-    String id = id(publish());
+    String id = id(push());
     String name = model.getFileName().toString();
     Outcome listed = alice().run("checkpoint", "list", "-q", name).ended(0);
     assertTrue(listed.out().matches("(?s).*FILES.*" + name + " +2 .*"), listed.out());
@@ -168,17 +168,17 @@ class SetCommandTest {
   @Test
   void ofASetOf64ShardsOnlyTheChangedOneIsSentAgain() throws IOException {
     shards(64);
-    String id = id(publish());
+    String id = id(push());
     file("shards/17.bin", FilesFixture.bytes(SHARD, 4711));
     long before = gate.passed();
-    Outcome again = publish().ended(0).says("1 of 64 files to send");
+    Outcome again = push().ended(0).says("1 of 64 files to send");
     long sent = gate.passed() - before;
     assertTrue(sent <= SHARD + (2 << 20), sent + " bytes were sent");
     assertTrue(sent >= SHARD, sent + " bytes were sent");
     assertEquals(id, id(again));
     assertEquals(2, stored(id).getInteger("revision"));
     Path back = home.resolve("back");
-    fetch(id, back).ended(0);
+    pull(id, back).ended(0);
     assertEquals(content(model), content(back));
   }
 
@@ -187,7 +187,7 @@ class SetCommandTest {
     shards(8);
     gate.letPass(4L * SHARD);
     MemberShell patient = alice().inRealTime();
-    CompletableFuture<Outcome> first = CompletableFuture.supplyAsync(() -> publish(patient));
+    CompletableFuture<Outcome> first = CompletableFuture.supplyAsync(() -> push(patient));
     RunningBourse.until("bytes are under way", gate::isShut);
     gate.letPass(Long.MAX_VALUE);
     gate.cut();
@@ -195,7 +195,7 @@ class SetCommandTest {
     assertEquals(8, stored(id).getInteger("files"));
     assertEquals(List.of(), alice().uploads());
     Path back = home.resolve("back");
-    fetch(id, back).ended(0);
+    pull(id, back).ended(0);
     assertEquals(content(model), content(back));
   }
 
@@ -205,7 +205,7 @@ class SetCommandTest {
     file(
         "notes.txt",
         ("token: " + bourse.secret("acme", "bare") + "\n").getBytes(StandardCharsets.UTF_8));
-    publish().ended(1).says("secret-detected").says("notes.txt");
+    push().ended(1).says("secret-detected").says("notes.txt");
     Outcome listed =
         alice().run("checkpoint", "list", "-q", model.getFileName().toString()).ended(0);
     listed.says("none");
@@ -215,15 +215,15 @@ class SetCommandTest {
   @Test
   void filesThatAreThereWithOtherBytesStayUnlessForced() throws IOException {
     shards(2);
-    String id = id(publish());
+    String id = id(push());
     Path back = home.resolve("back");
-    fetch(id, back).ended(0);
+    pull(id, back).ended(0);
     byte[] own = {1, 2, 3};
     Files.write(back.resolve("shards/00.bin"), own);
     Files.write(back.resolve("mine.txt"), own);
-    fetch(id, back).ended(1).says("differs from the set's file").says("--force");
+    pull(id, back).ended(1).says("differs from the set's file").says("--force");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("shards/00.bin")));
-    fetch(id, back, "--force").ended(0).says("1 of them downloaded");
+    pull(id, back, "--force").ended(0).says("1 of them downloaded");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("mine.txt")));
     Files.delete(back.resolve("mine.txt"));
     assertEquals(content(model), content(back));
@@ -235,21 +235,21 @@ class SetCommandTest {
       file(i + ".bin", FilesFixture.bytes(SHARD, i));
       file(i + ".bin.part", FilesFixture.bytes(SHARD, 100 + i));
     }
-    String id = id(publish());
+    String id = id(push());
     Path back = home.resolve("back");
-    fetch(id, back, "--parallel", "16").ended(0);
+    pull(id, back, "--parallel", "16").ended(0);
     assertEquals(content(model), content(back));
   }
 
   @Test
-  void aSetThatHasAFileWhereAnotherWouldLieInPartIsNotFetched() throws IOException {
+  void aSetThatHasAFileWhereAnotherWouldLieInPartIsNotPulled() throws IOException {
     byte[] bytes = FilesFixture.bytes(1_000, 1);
     String part = "m.bin." + FilesFixture.sha256(bytes).substring(0, 16) + ".part";
     file("m.bin", bytes);
     file(part, FilesFixture.bytes(1_000, 2));
-    String id = id(publish());
+    String id = id(push());
     Path back = home.resolve("back");
-    fetch(id, back)
+    pull(id, back)
         .ended(1)
         .says("the set has a file " + part)
         .says("the temporary name of its m.bin");
@@ -259,11 +259,11 @@ class SetCommandTest {
   @Test
   void aLinkInTheFolderLeadsNothingOut() throws IOException {
     shards(1);
-    String id = id(publish());
+    String id = id(push());
     Path elsewhere = Files.createDirectory(home.resolve("elsewhere"));
     Path back = Files.createDirectory(home.resolve("back"));
     Files.createSymbolicLink(back.resolve("shards"), elsewhere);
-    fetch(id, back).ended(2).says("cannot make the folder");
+    pull(id, back).ended(2).says("cannot make the folder");
     try (Stream<Path> files = Files.list(elsewhere)) {
       assertEquals(0, files.count());
     }
@@ -272,9 +272,9 @@ class SetCommandTest {
   @Test
   void aFolderDoesNotReplaceAFile() throws IOException {
     shards(1);
-    String id = id(publish());
+    String id = id(push());
     Path back = Files.write(home.resolve("back"), new byte[] {1});
-    fetch(id, back, "--force").ended(2).says(back + " is a file, but the item is a folder");
+    pull(id, back, "--force").ended(2).says(back + " is a file, but the item is a folder");
     assertArrayEquals(new byte[] {1}, Files.readAllBytes(back));
   }
 
@@ -297,13 +297,13 @@ class SetCommandTest {
   @Test
   void aFolderHasNoMediaType() throws IOException {
     shards(1);
-    publish("--content-type", "text/plain").ended(2).says("--content-type takes files");
+    push("--content-type", "text/plain").ended(2).says("--content-type takes files");
   }
 
   @Test
   void theWidthIsWithinBounds() throws IOException {
     shards(1);
-    publish("--parallel", "0").ended(2).says("--parallel: 0 is not between 1 and 16");
-    publish("--parallel", "17").ended(2);
+    push("--parallel", "0").ended(2).says("--parallel: 0 is not between 1 and 16");
+    push("--parallel", "17").ended(2);
   }
 }
