@@ -221,8 +221,9 @@ final class ArchitectureTest {
           entry(
               "checkpoint",
               List.of("core", "signals", "store", "access", "audit", "blob", "edge", "secrets")),
-          entry("scrub", List.of("core", "store", "blob", "checkpoint")),
-          entry("move", List.of("core", "store", "blob", "checkpoint")),
+          entry("walk", List.of("store", "blob", "checkpoint")),
+          entry("scrub", List.of("core", "store", "blob", "checkpoint", "walk")),
+          entry("move", List.of("core", "store", "blob", "checkpoint", "walk")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry("install", List.of("core", "blob", "edge", "pages")),
           entry(
@@ -421,6 +422,7 @@ final class ArchitectureTest {
           entry(
               "checkpoint",
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
+          entry("walk", List.of("io.vertx.core..")),
           entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("backup", List.of("io.vertx.core..")),
           entry("doctor", List.of("io.vertx.core.json")),

@@ -6,26 +6,22 @@ import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.BoundedWork;
+import dev.bourse.store.Statement;
+import dev.bourse.walk.BlobWalker;
+import dev.bourse.walk.DamagedBlobException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Moves one blob after the other while a requested move runs. Steps must not overlap. */
-public final class BlobMover {
+public final class BlobMover extends BlobWalker {
   private static final Logger LOG = LoggerFactory.getLogger(BlobMover.class);
-
-  /** Interval at which a process renews its claim on a blob. */
-  private static final long RENEW_MILLIS = 60_000;
-
-  /** When a claim expires: long enough for a process that stalls for a few minutes. */
-  static final long LEFT_MILLIS = 10 * RENEW_MILLIS;
 
   /** Blobs that one step locates, with two small queries each. */
   private static final int WALKED = 100;
@@ -40,20 +36,20 @@ public final class BlobMover {
    */
   public record Place(String name, BlobStore blobs, boolean isShared) {}
 
-  private final Vertx vertx;
   private final MoveStore store;
-  private final StoredBlobs stored;
   private final Optional<Place> from;
   private final Place to;
   private final long graceMillis;
-  private final LongSupplier nanoTime;
-  private volatile boolean isStopped;
   private volatile @Nullable String trouble;
 
   // Used by one step at a time.
   private long walkOf;
   private String position = "";
+
+  /** Blobs that stay in the former store, or were left to a later walk or another process. */
   private long left;
+
+  /** The part of them that needs another walk. */
   private long waiting;
 
   /**
@@ -70,19 +66,11 @@ public final class BlobMover {
       Place to,
       long graceMillis,
       LongSupplier nanoTime) {
-    this.vertx = vertx;
+    super(vertx, stored, store.claims(), WALKED, nanoTime);
     this.store = store;
-    this.stored = stored;
     this.from = from;
     this.to = to;
     this.graceMillis = graceMillis;
-    this.nanoTime = nanoTime;
-  }
-
-  /** Cancels the copy in progress, which another process then continues; starts no other. */
-  public Future<Void> stop() {
-    isStopped = true;
-    return Future.succeededFuture();
   }
 
   /**
@@ -136,7 +124,7 @@ public final class BlobMover {
 
   /** Copies the next blob, or deletes some moved blobs; returns false if there was no work. */
   public Future<Boolean> step(long nowMillis) {
-    if (from.isEmpty() || isStopped) {
+    if (from.isEmpty() || isStopped()) {
       return Future.succeededFuture(false);
     }
     Place former = from.get();
@@ -151,7 +139,7 @@ public final class BlobMover {
                         .compose(
                             deleted ->
                                 asked.get().isRunning()
-                                    ? walk(asked.get(), former, nowMillis)
+                                    ? walk(asked.get(), nowMillis)
                                     : Future.succeededFuture(deleted)))
         .onSuccess(done -> trouble = null)
         .onFailure(e -> trouble = String.valueOf(e.getMessage()));
@@ -186,18 +174,12 @@ public final class BlobMover {
   }
 
   /** Continues the walk through all blobs until the next copy, or for a number of blobs. */
-  private Future<Boolean> walk(MoveStore.Asked asked, Place former, long nowMillis) {
+  private Future<Boolean> walk(MoveStore.Asked asked, long nowMillis) {
     if (walkOf != asked.askedAtMillis()) {
       walkOf = asked.askedAtMillis();
       beginWalk();
     }
-    return stored
-        .list(position, WALKED)
-        .compose(
-            blobs ->
-                blobs.isEmpty()
-                    ? endWalk(asked, nowMillis)
-                    : pass(blobs, 0, former, nowMillis).map(true));
+    return walk(nowMillis);
   }
 
   private void beginWalk() {
@@ -206,12 +188,54 @@ public final class BlobMover {
     waiting = 0;
   }
 
-  private Future<Boolean> endWalk(MoveStore.Asked asked, long nowMillis) {
+  @Override
+  protected Future<Optional<String>> position(long nowMillis) {
+    return Future.succeededFuture(Optional.of(position));
+  }
+
+  private Place former() {
+    return from.orElseThrow();
+  }
+
+  @Override
+  protected Future<Optional<List<Statement>>> pass(StoredBlobs.Blob blob, long nowMillis) {
+    position = blob.key();
+    Future<Boolean> isThere = to.blobs().exists(blob.key());
+    Future<Boolean> isHere = former().blobs().exists(blob.key());
+    return Future.all(isThere, isHere)
+        .compose(
+            both -> {
+              if (isThere.result()) {
+                return (isHere.result()
+                        ? store.scheduleDeletion(blob.key(), former().name(), nowMillis)
+                        : Future.<Void>succeededFuture())
+                    .map(Optional.empty());
+              }
+              // A new blob on its way into the new store.
+              boolean isArriving = !isHere.result() && !blob.isPublished();
+              // Either on another process's disk, which moves it itself, or lost.
+              boolean isElsewhere = !isHere.result() && !isArriving && !former().isShared();
+              left += isElsewhere ? 1 : 0;
+              return Future.succeededFuture(
+                  isArriving || isElsewhere ? Optional.empty() : Optional.of(List.of()));
+            });
+  }
+
+  /** Leaves a blob to the next walk. */
+  @Override
+  protected Future<Void> passHeld() {
+    left++;
+    waiting++;
+    return Future.succeededFuture();
+  }
+
+  @Override
+  protected Future<Void> end(long nowMillis) {
     boolean isEnd = waiting == 0;
     long found = left;
     beginWalk();
     return store
-        .recordWalk(asked, found, isEnd, nowMillis)
+        .recordWalk(walkOf, found, isEnd, nowMillis)
         .onSuccess(
             told -> {
               if (isEnd) {
@@ -220,142 +244,65 @@ public final class BlobMover {
                     to.name(),
                     found);
               }
-            })
-        .map(false);
-  }
-
-  private Future<Void> pass(List<StoredBlobs.Blob> blobs, int index, Place former, long nowMillis) {
-    if (index == blobs.size() || isStopped) {
-      return Future.succeededFuture();
-    }
-    StoredBlobs.Blob blob = blobs.get(index);
-    position = blob.key();
-    return pass(blob, former, nowMillis)
-        .compose(
-            copied ->
-                copied ? Future.succeededFuture() : pass(blobs, index + 1, former, nowMillis));
-  }
-
-  /** Returns whether the blob was copied, which ends a step, because the time has advanced. */
-  private Future<Boolean> pass(StoredBlobs.Blob blob, Place former, long nowMillis) {
-    Future<Boolean> isThere = to.blobs().exists(blob.key());
-    Future<Boolean> isHere = former.blobs().exists(blob.key());
-    return Future.all(isThere, isHere)
-        .compose(
-            asked -> {
-              if (isThere.result()) {
-                return isHere.result()
-                    ? store
-                        .scheduleDeletion(
-                            blob.key(), former.name(), nowMillis, nowMillis - LEFT_MILLIS)
-                        .map(false)
-                    : Future.succeededFuture(false);
-              }
-              if (!isHere.result() && !blob.isPublished()) {
-                // A new blob on its way into the new store.
-                return Future.succeededFuture(false);
-              }
-              if (!isHere.result() && !former.isShared()) {
-                // Either on another process's disk, which moves it itself, or lost.
-                left++;
-                return Future.succeededFuture(false);
-              }
-              return store
-                  .take(blob.key(), nowMillis, nowMillis - LEFT_MILLIS)
-                  .compose(
-                      claim -> {
-                        if (claim.isEmpty()) {
-                          left++;
-                          waiting++;
-                          return Future.succeededFuture(false);
-                        }
-                        return copy(claim.get(), blob, former, nowMillis).map(true);
-                      });
             });
   }
 
-  private Future<Void> copy(
-      MoveStore.Claim claim, StoredBlobs.Blob blob, Place former, long nowMillis) {
-    long begin = nanoTime.getAsLong();
-    LongSupplier now =
-        () -> nowMillis + TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - begin);
-    boolean[] isLost = {false};
-    long timer =
-        vertx.setPeriodic(
-            RENEW_MILLIS,
-            id ->
-                store
-                    .renew(claim, now.getAsLong())
-                    .onFailure(e -> isLost[0] |= e instanceof MoveStore.ClaimLostException));
+  @Override
+  protected Future<Void> visit(Visit visit) {
     return to.blobs()
-        .exists(blob.key())
+        .exists(visit.blob().key())
         .compose(
             isMoved ->
                 isMoved
-                    ? movedConcurrently(claim)
-                    : BlobCopy.run(
-                            vertx,
-                            nanoTime,
-                            former.blobs(),
-                            to.blobs(),
-                            blob,
-                            () -> isStopped || isLost[0])
-                        .compose(copied -> recordSwitch(claim, blob, former, now.getAsLong())))
-        .onComplete(done -> vertx.cancelTimer(timer))
-        .recover(e -> failed(claim, blob, e, now.getAsLong()))
-        .recover(
-            e ->
-                e instanceof MoveStore.ClaimLostException
-                    ? Future.succeededFuture()
-                    : Future.failedFuture(e));
+                    ? movedConcurrently(visit)
+                    : new BlobCopy(visit, former().blobs(), to.blobs())
+                        .run()
+                        .compose(copied -> recordSwitch(visit)));
   }
 
   /**
    * Another process held the claim until after this one looked; the next walk checks both stores.
    */
-  private Future<Void> movedConcurrently(MoveStore.Claim claim) {
-    left++;
-    waiting++;
-    return store.drop(claim);
+  private Future<Void> movedConcurrently(Visit visit) {
+    return passHeld().compose(counted -> claims.drop(visit.claim()));
   }
 
   /** Records that the new store has the blob, which may have become obsolete during the copy. */
-  private Future<Void> recordSwitch(
-      MoveStore.Claim claim, StoredBlobs.Blob blob, Place former, long nowMillis) {
+  private Future<Void> recordSwitch(Visit visit) {
     return stored
-        .find(blob.key())
+        .find(visit.blob().key())
         .compose(
             found ->
                 found.isPresent()
-                    ? store.moved(claim, blob, former.name(), nowMillis)
-                    : to.blobs().delete(blob.key()).compose(done -> store.drop(claim)));
+                    ? store.moved(visit, former().name())
+                    : to.blobs()
+                        .delete(visit.blob().key())
+                        .compose(done -> claims.drop(visit.claim())));
   }
 
-  private Future<Void> failed(
-      MoveStore.Claim claim, StoredBlobs.Blob blob, Throwable cause, long nowMillis) {
-    if (cause instanceof MoveStore.ClaimLostException) {
-      return Future.failedFuture(cause);
+  @Override
+  protected Future<Void> settle(Visit visit, @Nullable Throwable cause) {
+    if (cause == null) {
+      return Future.succeededFuture();
     }
-    if (!(cause instanceof BlobNotFoundException)
-        && !(cause instanceof BlobCopy.DamagedBlobException)) {
+    if (!(cause instanceof BlobNotFoundException) && !(cause instanceof DamagedBlobException)) {
       // A store is down or full, or this process is stopping: the next walk retries.
-      left++;
-      waiting++;
-      return store
-          .renew(claim, 0)
+      return passHeld()
+          .compose(counted -> claims.release(visit.claim()))
           .compose(
-              told ->
-                  cause instanceof BlobCopy.CopyStoppedException
+              released ->
+                  cause instanceof VisitCancelledException
                       ? Future.succeededFuture()
                       : Future.failedFuture(cause));
     }
+    StoredBlobs.Blob blob = visit.blob();
     return Future.all(stored.find(blob.key()), to.blobs().exists(blob.key()))
         .compose(
             found -> {
               Optional<StoredBlobs.Blob> needed = found.resultAt(0);
               boolean isMoved = found.<Boolean>resultAt(1);
               if (needed.isEmpty() || isMoved) {
-                return store.drop(claim);
+                return claims.drop(visit.claim());
               }
               String detail =
                   cause instanceof BlobNotFoundException
@@ -368,7 +315,7 @@ public final class BlobMover {
                   blob.item(),
                   detail,
                   blob.key());
-              return store.keepFault(claim, blob, detail, nowMillis);
+              return store.keepFault(visit, detail);
             });
   }
 }

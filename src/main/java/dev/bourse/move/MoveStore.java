@@ -4,6 +4,8 @@ import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
+import dev.bourse.walk.BlobClaims;
+import dev.bourse.walk.BlobWalker;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
@@ -16,18 +18,15 @@ public final class MoveStore {
   private static final String ENDED = "ended";
 
   private final Database database;
+  private final BlobClaims claims;
 
   public MoveStore(Database database) {
     this.database = database;
+    this.claims = new BlobClaims(database, "blob_move_claim");
   }
 
-  /** Another process has the claim, or the move was ended or requested again. */
-  static final class ClaimLostException extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    ClaimLostException() {
-      super("another process moves this blob", null, false, false);
-    }
+  BlobClaims claims() {
+    return claims;
   }
 
   /**
@@ -46,9 +45,6 @@ public final class MoveStore {
       long movedBlobs,
       long movedBytes,
       long leftBlobs) {}
-
-  /** A process's claim on a blob, with the number of the attempt. */
-  record Claim(String key, int attempts) {}
 
   /** A blob that cannot be moved, as operators see it. */
   public record Found(String key, String item, int revision, String detail, long foundAtMillis) {}
@@ -97,7 +93,7 @@ public final class MoveStore {
   }
 
   /** Records the end of a walk; the move has ended when only faulty blobs are left. */
-  Future<Void> recordWalk(Asked asked, long left, boolean isEnd, long nowMillis) {
+  Future<Void> recordWalk(long askedAtMillis, long left, boolean isEnd, long nowMillis) {
     return database.commit(
         List.of(
             Statement.of(
@@ -108,84 +104,16 @@ public final class MoveStore {
                 isEnd ? nowMillis : null,
                 NAME,
                 RUNNING,
-                asked.askedAtMillis())));
-  }
-
-  /**
-   * Claims a blob that has no claim, or an expired one; empty if another process has it.
-   *
-   * @param leftMillis claims renewed before this time have expired
-   */
-  Future<Optional<Claim>> take(String key, long nowMillis, long leftMillis) {
-    return database
-        .readFirst(
-            "SELECT told_at, attempts FROM blob_move_claim WHERE blob_key = ?",
-            List.of(key),
-            row -> new long[] {row.integer("told_at"), row.integer("attempts")})
-        .compose(
-            found -> {
-              if (found.isEmpty()) {
-                return taken(
-                    new Claim(key, 1),
-                    Statement.guarded(
-                        ClaimLostException::new,
-                        "INSERT INTO blob_move_claim (blob_key, told_at, attempts)"
-                            + " VALUES (?, ?, 1) ON CONFLICT (blob_key) DO NOTHING",
-                        key,
-                        nowMillis));
-              }
-              long toldAt = found.get()[0];
-              int attempts = (int) found.get()[1];
-              return toldAt > leftMillis && toldAt <= nowMillis + (nowMillis - leftMillis)
-                  ? Future.succeededFuture(Optional.empty())
-                  : taken(
-                      new Claim(key, attempts + 1),
-                      Statement.guarded(
-                          ClaimLostException::new,
-                          "UPDATE blob_move_claim SET told_at = ?, attempts = ?"
-                              + " WHERE blob_key = ? AND attempts = ? AND told_at = ?",
-                          nowMillis,
-                          attempts + 1,
-                          key,
-                          attempts,
-                          toldAt));
-            });
-  }
-
-  private Future<Optional<Claim>> taken(Claim claim, Statement statement) {
-    return database
-        .commit(List.of(statement))
-        .map(Optional.of(claim))
-        .recover(
-            e ->
-                e instanceof ClaimLostException
-                    ? Future.succeededFuture(Optional.empty())
-                    : Future.failedFuture(e));
-  }
-
-  /** Renews a claim; at time 0 releases it. */
-  Future<Void> renew(Claim claim, long nowMillis) {
-    return database.commit(
-        List.of(
-            Statement.guarded(
-                ClaimLostException::new,
-                "UPDATE blob_move_claim SET told_at = ? WHERE blob_key = ? AND attempts = ?",
-                nowMillis,
-                claim.key(),
-                claim.attempts())));
-  }
-
-  /** Deletes the claim on an obsolete blob. */
-  Future<Void> drop(Claim claim) {
-    return database.commit(List.of(ended(claim)));
+                askedAtMillis)));
   }
 
   /** Records a moved blob and schedules its deletion from the former store. */
-  Future<Void> moved(Claim claim, StoredBlobs.Blob blob, String from, long nowMillis) {
+  Future<Void> moved(BlobWalker.Visit visit, String from) {
+    StoredBlobs.Blob blob = visit.blob();
     return database.commit(
         List.of(
-            ended(claim),
-            garbage(blob.key(), from, nowMillis),
+            claims.ended(visit.claim()),
+            garbage(blob.key(), from, visit.nowMillis()),
             Statement.of("DELETE FROM blob_move_fault WHERE blob_key = ?", blob.key()),
             Statement.of(
                 "UPDATE blob_move SET moved_blobs = moved_blobs + 1, moved_bytes = moved_bytes + ?"
@@ -195,18 +123,17 @@ public final class MoveStore {
   }
 
   /**
-   * Schedules the deletion of a blob that is in both stores because a process died after the copy.
-   *
-   * @param leftMillis a claim renewed before this time is deleted
+   * Schedules the deletion of a blob that is in both stores because a process died after the copy,
+   * and deletes the claim of that process when it has expired.
    */
-  Future<Void> scheduleDeletion(String key, String from, long nowMillis, long leftMillis) {
+  Future<Void> scheduleDeletion(String key, String from, long nowMillis) {
     return database.commit(
         List.of(
             garbage(key, from, nowMillis),
             Statement.of(
                 "DELETE FROM blob_move_claim WHERE blob_key = ? AND told_at <= ?",
                 key,
-                leftMillis)));
+                nowMillis - BlobClaims.EXPIRY_MILLIS)));
   }
 
   private static Statement garbage(String key, String from, long nowMillis) {
@@ -219,10 +146,11 @@ public final class MoveStore {
   }
 
   /** Records that the blob cannot be moved. */
-  Future<Void> keepFault(Claim claim, StoredBlobs.Blob blob, String detail, long nowMillis) {
+  Future<Void> keepFault(BlobWalker.Visit visit, String detail) {
+    StoredBlobs.Blob blob = visit.blob();
     return database.commit(
         List.of(
-            ended(claim),
+            claims.ended(visit.claim()),
             Statement.of(
                 "INSERT INTO blob_move_fault (blob_key, item_id, revision, detail, found_at)"
                     + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (blob_key)"
@@ -231,15 +159,7 @@ public final class MoveStore {
                 blob.item(),
                 blob.revision(),
                 detail,
-                nowMillis)));
-  }
-
-  private static Statement ended(Claim claim) {
-    return Statement.guarded(
-        ClaimLostException::new,
-        "DELETE FROM blob_move_claim WHERE blob_key = ? AND attempts = ?",
-        claim.key(),
-        claim.attempts());
+                visit.nowMillis())));
   }
 
   /** Lists blobs that were moved from a store before a time, oldest first. */

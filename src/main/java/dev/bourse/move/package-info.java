@@ -8,9 +8,10 @@
  * published. The former store's copy is deleted only after that, with the same delay as replaced
  * bytes.
  *
- * <p>Each process walks through all blobs with a position in memory and asks both stores where a
- * blob is, because a local disk is visible to one process only. A claim keeps two processes from
- * copying the same blob; if both do, they write the same bytes under the same key.
+ * <p>Each process walks through all blobs with a {@link dev.bourse.walk.BlobWalker} and a position
+ * in memory, and asks both stores where a blob is, because a local disk is visible to one process
+ * only. If two processes copy the same blob in spite of the claim, they write the same bytes under
+ * the same key.
  *
  * <p>Blobs that are lost or damaged in the former store are reported and left there; the move
  * continues.

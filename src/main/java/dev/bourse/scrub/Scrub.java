@@ -1,13 +1,21 @@
 package dev.bourse.scrub;
 
+import dev.bourse.blob.BlobNotFoundException;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageFaultException;
 import dev.bourse.checkpoint.StoredBlobs;
+import dev.bourse.core.Digests;
+import dev.bourse.store.Statement;
+import dev.bourse.walk.BlobClaims;
+import dev.bourse.walk.BlobWalker;
+import dev.bourse.walk.ClaimLostException;
+import dev.bourse.walk.DamagedBlobException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.security.MessageDigest;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Checks one blob after the other, at the configured rate. Steps must not overlap. */
-public final class Scrub {
+public final class Scrub extends BlobWalker {
   private static final Logger LOG = LoggerFactory.getLogger(Scrub.class);
 
-  /** Interval at which a process renews its claim on a blob. */
-  private static final long RENEW_MILLIS = 60_000;
-
-  /**
-   * When a claim expires, and when a failed store is tried again: long enough for a process that
-   * stalls for a few minutes, or a store that restarts.
-   */
-  static final long LEFT_MILLIS = 10 * RENEW_MILLIS;
+  /** When a failed store is tried again: long enough for one that restarts. */
+  static final long REST_MILLIS = BlobClaims.EXPIRY_MILLIS;
 
   /** Attempts at a blob that the store has but does not return. */
   static final int ATTEMPTS = 3;
@@ -36,18 +38,15 @@ public final class Scrub {
   /** How long the number of faults is cached, which other processes change. */
   private static final long COUNT_MILLIS = 60_000;
 
-  private final Vertx vertx;
   private final ScrubStore store;
-  private final StoredBlobs stored;
   private final BlobStore blobs;
   private final Optional<FolderRegistry> own;
   private final ScrubConfig config;
-  private final LongSupplier nanoTime;
   private final AtomicLong checkedBytes = new AtomicLong();
   private volatile long faults;
-  private volatile boolean isStopped;
 
   // Used by one step at a time.
+  private ScrubStore.@Nullable Mark mark;
   private StoredBlobs.@Nullable Total total;
   private long totalAtMillis;
   private long countedAtMillis = Long.MIN_VALUE / 2;
@@ -66,13 +65,11 @@ public final class Scrub {
       Optional<FolderRegistry> own,
       ScrubConfig config,
       LongSupplier nanoTime) {
-    this.vertx = vertx;
+    super(vertx, stored, store.claims(), 1, nanoTime);
     this.store = store;
-    this.stored = stored;
     this.blobs = blobs;
     this.own = own;
     this.config = config;
-    this.nanoTime = nanoTime;
   }
 
   /** Returns the number of known faults, of all processes. */
@@ -85,45 +82,16 @@ public final class Scrub {
     return checkedBytes.get();
   }
 
-  /** Cancels the check in progress, which another process then repeats; starts no other. */
-  public Future<Void> stop() {
-    isStopped = true;
-    return Future.succeededFuture();
-  }
-
   /**
    * Checks the next blob if one is due; returns whether one was. Requested checks and expired
    * claims of other processes come first.
    */
   public Future<Boolean> step(long nowMillis) {
-    if (isStopped || (nowMillis < restUntilMillis && nowMillis >= restUntilMillis - LEFT_MILLIS)) {
+    if (isStopped()
+        || (nowMillis < restUntilMillis && nowMillis >= restUntilMillis - REST_MILLIS)) {
       return Future.succeededFuture(false);
     }
-    return own.map(folder -> folder.announce().compose(told -> folder.id()))
-        .orElse(Future.succeededFuture(""))
-        .compose(
-            folder ->
-                store.findLeft(nowMillis - LEFT_MILLIS, nowMillis + LEFT_MILLIS, folder, nowMillis))
-        .compose(
-            left ->
-                left.isPresent()
-                    ? store.take(left.get(), nowMillis).map(Optional::of)
-                    : takeNext(nowMillis))
-        .compose(
-            claim ->
-                claim.isPresent()
-                    ? check(claim.get(), nowMillis).map(true)
-                    : Future.succeededFuture(false))
-        .recover(
-            e ->
-                e instanceof ScrubStore.ClaimLostException
-                    ? Future.succeededFuture(false)
-                    : fail(e))
-        .compose(done -> countFaults(nowMillis, done).map(done));
-  }
-
-  private static <T> Future<T> fail(Throwable cause) {
-    return Future.failedFuture(cause);
+    return walk(nowMillis).compose(done -> countFaults(nowMillis, done).map(done));
   }
 
   private Future<Void> countFaults(long nowMillis, boolean isNews) {
@@ -145,49 +113,6 @@ public final class Scrub {
             });
   }
 
-  /** Claims the next blob of the round; empty if it is not due yet. */
-  private Future<Optional<ScrubStore.Claim>> takeNext(long nowMillis) {
-    int share = config.share();
-    if (share == 0) {
-      return Future.succeededFuture(Optional.empty());
-    }
-    return store
-        .findMark()
-        .compose(
-            mark ->
-                mark.isPresent()
-                    ? Future.succeededFuture(mark)
-                    : store.begin(nowMillis).compose(begun -> store.findMark()))
-        .map(Optional::orElseThrow)
-        .compose(
-            mark ->
-                total(nowMillis)
-                    .compose(
-                        all ->
-                            mark.pace().isOver(nowMillis, all.bytes(), share)
-                                ? takeAfter(mark, all.bytes(), nowMillis)
-                                : Future.succeededFuture(Optional.empty())));
-  }
-
-  private Future<Optional<ScrubStore.Claim>> takeAfter(
-      ScrubStore.Mark mark, long storedBytes, long nowMillis) {
-    return stored
-        .list(mark.position(), 1)
-        .compose(
-            next -> {
-              if (next.isEmpty()) {
-                return (mark.position().isEmpty()
-                        ? Future.<Void>succeededFuture()
-                        : store.beginRound(mark, nowMillis))
-                    .map(Optional.empty());
-              }
-              StoredBlobs.Blob blob = next.get(0);
-              ReadThrottle pace =
-                  mark.pace().next(nowMillis, blob.bytes(), storedBytes, config.share());
-              return store.advance(mark, blob.key(), pace, nowMillis).map(Optional::of);
-            });
-  }
-
   private Future<StoredBlobs.Total> total(long nowMillis) {
     StoredBlobs.Total known = total;
     if (known != null && nowMillis >= totalAtMillis && nowMillis < totalAtMillis + TOTAL_MILLIS) {
@@ -202,96 +127,161 @@ public final class Scrub {
             });
   }
 
+  @Override
+  protected Future<Optional<BlobClaims.Claim>> findUrgent(long nowMillis) {
+    return own.map(folder -> folder.announce().compose(told -> folder.id()))
+        .orElse(Future.succeededFuture(""))
+        .compose(folder -> store.findExpired(folder, nowMillis));
+  }
+
+  /** Returns the position of the round, which all processes share, when its next blob is due. */
+  @Override
+  protected Future<Optional<String>> position(long nowMillis) {
+    if (config.share() == 0) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    return store
+        .findMark()
+        .compose(
+            found ->
+                found.isPresent()
+                    ? Future.succeededFuture(found)
+                    : store.begin(nowMillis).compose(begun -> store.findMark()))
+        .compose(
+            found -> {
+              mark = found.orElseThrow();
+              return total(nowMillis)
+                  .map(
+                      all ->
+                          found
+                              .filter(m -> m.pace().isOver(nowMillis, all.bytes(), config.share()))
+                              .map(ScrubStore.Mark::position));
+            });
+  }
+
+  private ScrubStore.Mark mark() {
+    return Objects.requireNonNull(mark);
+  }
+
+  @Override
+  protected Future<Optional<List<Statement>>> pass(StoredBlobs.Blob blob, long nowMillis) {
+    return total(nowMillis)
+        .map(
+            all ->
+                Optional.of(
+                    List.of(
+                        store.advance(
+                            mark(),
+                            blob.key(),
+                            mark()
+                                .pace()
+                                .next(nowMillis, blob.bytes(), all.bytes(), config.share())))));
+  }
+
+  @Override
+  protected Future<Void> passHeld() {
+    return Future.failedFuture(new ClaimLostException());
+  }
+
+  @Override
+  protected Future<Void> end(long nowMillis) {
+    return mark().position().isEmpty()
+        ? Future.succeededFuture()
+        : store.beginRound(mark(), nowMillis);
+  }
+
   /**
    * Skips unpublished blobs, which may still be on their way into the store; a later round checks
    * them.
    */
-  private Future<Void> check(ScrubStore.Claim claim, long nowMillis) {
-    return stored
-        .find(claim.key())
-        .map(blob -> blob.filter(StoredBlobs.Blob::isPublished))
-        .compose(blob -> blob.isEmpty() ? store.drop(claim) : check(claim, blob.get(), nowMillis));
+  @Override
+  protected Future<Void> visit(Visit visit) {
+    MessageDigest digest = Digests.newSha256();
+    return visit.blob().isPublished()
+        ? visit.read(
+            blobs,
+            reading ->
+                visit
+                    .eachPiece(
+                        reading,
+                        0,
+                        piece ->
+                            vertx.executeBlocking(
+                                () -> {
+                                  digest.update(piece.getBytes());
+                                  return null;
+                                },
+                                false))
+                    .compose(all -> visit.requireDigest(digest)))
+        : Future.succeededFuture();
   }
 
-  private Future<Void> check(ScrubStore.Claim claim, StoredBlobs.Blob blob, long nowMillis) {
-    long begin = nanoTime.getAsLong();
-    LongSupplier now =
-        () -> nowMillis + TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - begin);
-    Holding holding = new Holding(claim, now);
-    return BlobCheck.run(vertx, nanoTime, blobs, blob, () -> isStopped || holding.isLost)
-        .onComplete(done -> holding.end())
-        .onSuccess(result -> checkedBytes.addAndGet(result.isEmpty() ? blob.bytes() : 0))
-        .recover(e -> postpone(claim, e, now.getAsLong()))
-        .compose(result -> settle(claim, blob, result, now.getAsLong()));
+  @Override
+  protected Future<Void> settle(Visit visit, @Nullable Throwable failure) {
+    if (!visit.blob().isPublished()) {
+      return claims.drop(visit.claim());
+    }
+    if (failure == null) {
+      checkedBytes.addAndGet(visit.blob().bytes());
+      return store.settle(visit.claim(), visit.blob(), Optional.empty(), visit.nowMillis());
+    }
+    Optional<BlobFault> fault = faultOf(visit.claim(), failure);
+    return fault.isPresent() ? recordFault(visit, fault.get()) : postpone(visit, failure);
+  }
+
+  /** Returns the fault that a failed check found; empty if the check must be repeated. */
+  private static Optional<BlobFault> faultOf(BlobClaims.Claim claim, Throwable cause) {
+    String detail = String.valueOf(cause.getMessage());
+    if (cause instanceof BlobNotFoundException) {
+      return Optional.of(new BlobFault(BlobFault.Kind.MISSING, "the store has no such blob"));
+    }
+    if (cause instanceof DamagedBlobException damaged) {
+      return Optional.of(
+          new BlobFault(
+              damaged.isLength() ? BlobFault.Kind.LENGTH : BlobFault.Kind.DIGEST, detail));
+    }
+    return cause instanceof StorageFaultException && claim.attempts() >= ATTEMPTS
+        ? Optional.of(new BlobFault(BlobFault.Kind.UNREADABLE, detail))
+        : Optional.empty();
   }
 
   /** Leaves a blob that is missing here to other processes whose disks may have it. */
-  private Future<Void> settle(
-      ScrubStore.Claim claim, StoredBlobs.Blob blob, Optional<BlobFault> result, long nowMillis) {
-    boolean isMissing =
-        result.map(BlobFault::kind).filter(BlobFault.Kind.MISSING::equals).isPresent();
+  private Future<Void> recordFault(Visit visit, BlobFault fault) {
+    StoredBlobs.Blob blob = visit.blob();
     Future<Boolean> isKnown =
-        own.filter(folder -> isMissing)
-            .map(folder -> folder.recordAbsence(blob.key(), nowMillis))
+        own.filter(folder -> fault.kind() == BlobFault.Kind.MISSING)
+            .map(folder -> folder.recordAbsence(blob.key(), visit.nowMillis()))
             .orElse(Future.succeededFuture(true));
     return isKnown.compose(
         known ->
             known
                 ? store
-                    .settle(claim, blob, result, nowMillis)
-                    .compose(settled -> report(blob, result))
-                : store.renew(claim, 0));
+                    .settle(visit.claim(), blob, Optional.of(fault), visit.nowMillis())
+                    .compose(settled -> report(blob, fault))
+                : claims.release(visit.claim()));
   }
 
-  /** Renews a claim while the check runs. */
-  private final class Holding {
-    private final long timer;
-    private volatile boolean isLost;
-
-    Holding(ScrubStore.Claim claim, LongSupplier now) {
-      timer =
-          vertx.setPeriodic(
-              RENEW_MILLIS,
-              id ->
-                  store
-                      .renew(claim, now.getAsLong())
-                      .onFailure(e -> isLost |= e instanceof ScrubStore.ClaimLostException));
+  /** Leaves a blob that the store did not return to a later attempt of any process. */
+  private Future<Void> postpone(Visit visit, Throwable cause) {
+    if (cause instanceof VisitCancelledException) {
+      return claims
+          .release(visit.claim())
+          .compose(released -> Future.failedFuture(new ClaimLostException()));
     }
-
-    void end() {
-      vertx.cancelTimer(timer);
-    }
-  }
-
-  /**
-   * Leaves a blob that the store did not return to a later attempt of any process; after the last
-   * attempt that is a fault.
-   */
-  private Future<Optional<BlobFault>> postpone(
-      ScrubStore.Claim claim, Throwable cause, long nowMillis) {
-    if (cause instanceof BlobCheck.CheckStoppedException) {
-      return store.renew(claim, 0).compose(told -> fail(new ScrubStore.ClaimLostException()));
-    }
-    if (cause instanceof StorageFaultException && claim.attempts() >= ATTEMPTS) {
-      return Future.succeededFuture(
-          Optional.of(
-              new BlobFault(BlobFault.Kind.UNREADABLE, String.valueOf(cause.getMessage()))));
-    }
-    restUntilMillis = nowMillis + LEFT_MILLIS;
-    return store.renew(claim, nowMillis).compose(told -> fail(cause));
+    restUntilMillis = visit.nowMillis() + REST_MILLIS;
+    return claims
+        .renew(visit.claim(), visit.nowMillis())
+        .compose(told -> Future.failedFuture(cause));
   }
 
   /** A blob that was deleted during the check is not a loss, and no fault was stored. */
-  private Future<Void> report(StoredBlobs.Blob blob, Optional<BlobFault> result) {
-    if (result.isEmpty()) {
-      return Future.succeededFuture();
-    }
+  private Future<Void> report(StoredBlobs.Blob blob, BlobFault fault) {
     return store
         .hasFault(blob.key())
         .map(
             isKept -> {
               if (isKept) {
-                log(blob, result.get());
+                log(blob, fault);
               }
               return null;
             });

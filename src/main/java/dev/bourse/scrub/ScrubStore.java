@@ -4,6 +4,8 @@ import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
+import dev.bourse.walk.BlobClaims;
+import dev.bourse.walk.ClaimLostException;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,18 +36,15 @@ public final class ScrubStore {
       """;
 
   private final Database database;
+  private final BlobClaims claims;
 
   public ScrubStore(Database database) {
     this.database = database;
+    this.claims = new BlobClaims(database, "scrub_claim");
   }
 
-  /** Another process did this step first. */
-  static final class ClaimLostException extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    ClaimLostException() {
-      super("another process did this step of the scrub", null, false, false);
-    }
+  BlobClaims claims() {
+    return claims;
   }
 
   /**
@@ -63,18 +62,6 @@ public final class ScrubStore {
       long checkedBlobs,
       long checkedBytes,
       long version) {}
-
-  /**
-   * A claim on a blob, held or waiting.
-   *
-   * @param renewedAtMillis when its holder last renewed it; 0 if it has none
-   * @param attempts how often it was claimed, which identifies the holder
-   */
-  record Claim(String key, long renewedAtMillis, int attempts) {
-    Claim taken(long nowMillis) {
-      return new Claim(key, nowMillis, attempts + 1);
-    }
-  }
 
   /** A fault of an item, as operators see it. */
   public record Found(
@@ -134,42 +121,27 @@ public final class ScrubStore {
                 mark.version())));
   }
 
-  /** Starts the next blob. Fails with {@link ClaimLostException} if another process did. */
-  Future<Claim> advance(Mark mark, String key, ReadThrottle pace, long nowMillis) {
-    Claim claim = new Claim(key, nowMillis, 1);
-    return database
-        .commit(
-            List.of(
-                Statement.guarded(
-                    ClaimLostException::new,
-                    """
-                    UPDATE scrub_mark SET position = ?, paced_from = ?, paced_bytes = ?, \
-                    version = version + 1 WHERE name = ? AND version = ?\
-                    """,
-                    key,
-                    pace.fromMillis(),
-                    pace.bytes(),
-                    NAME,
-                    mark.version()),
-                Statement.guarded(
-                    ClaimLostException::new,
-                    """
-                    INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, ?, 1) \
-                    ON CONFLICT (blob_key) DO NOTHING\
-                    """,
-                    key,
-                    nowMillis)))
-        .map(claim);
+  /** Advances the mark, unless another process did. */
+  Statement advance(Mark mark, String key, ReadThrottle pace) {
+    return Statement.guarded(
+        ClaimLostException::new,
+        """
+        UPDATE scrub_mark SET position = ?, paced_from = ?, paced_bytes = ?, \
+        version = version + 1 WHERE name = ? AND version = ?\
+        """,
+        key,
+        pace.fromMillis(),
+        pace.bytes(),
+        NAME,
+        mark.version());
   }
 
   /**
-   * Finds a claim renewed between two times, the oldest first, whose blob was not seen missing from
-   * this folder within a day.
+   * Finds the oldest expired claim whose blob was not seen missing from this folder within a day.
    *
    * @param folder empty if all processes see the same blobs
    */
-  Future<Optional<Claim>> findLeft(
-      long beforeMillis, long afterMillis, String folder, long nowMillis) {
+  Future<Optional<BlobClaims.Claim>> findExpired(String folder, long nowMillis) {
     return database.readFirst(
         """
         SELECT blob_key, told_at, attempts FROM scrub_claim \
@@ -179,45 +151,12 @@ public final class ScrubStore {
         ORDER BY told_at, blob_key LIMIT 1\
         """,
         List.of(
-            beforeMillis,
-            afterMillis,
+            nowMillis - BlobClaims.EXPIRY_MILLIS,
+            nowMillis + BlobClaims.EXPIRY_MILLIS,
             folder,
             nowMillis - FolderRegistry.GONE_MILLIS,
             nowMillis + FolderRegistry.GONE_MILLIS),
-        row ->
-            new Claim(row.text("blob_key"), row.integer("told_at"), row.smallInteger("attempts")));
-  }
-
-  /** Takes an expired claim. Fails with {@link ClaimLostException} if another process did. */
-  Future<Claim> take(Claim left, long nowMillis) {
-    Claim taken = left.taken(nowMillis);
-    return database
-        .commit(
-            List.of(
-                Statement.guarded(
-                    ClaimLostException::new,
-                    """
-                    UPDATE scrub_claim SET told_at = ?, attempts = ? \
-                    WHERE blob_key = ? AND attempts = ? AND told_at = ?\
-                    """,
-                    nowMillis,
-                    taken.attempts(),
-                    left.key(),
-                    left.attempts(),
-                    left.renewedAtMillis())))
-        .map(taken);
-  }
-
-  /** Renews a claim; at time 0 releases it. */
-  Future<Void> renew(Claim claim, long nowMillis) {
-    return database.commit(
-        List.of(
-            Statement.guarded(
-                ClaimLostException::new,
-                "UPDATE scrub_claim SET told_at = ? WHERE blob_key = ? AND attempts = ?",
-                nowMillis,
-                claim.key(),
-                claim.attempts())));
+        BlobClaims.Claim::of);
   }
 
   /** Schedules these blobs next; claims that exist are unchanged. */
@@ -235,18 +174,15 @@ public final class ScrubStore {
             .toList());
   }
 
-  /** Deletes the claim on a blob that is obsolete or must not be checked. */
-  Future<Void> drop(Claim claim) {
-    return database.commit(settled(claim));
-  }
-
   /**
    * Stores the result of a check. A fault of a blob that is no longer read is not stored. Fails
    * with {@link ClaimLostException} if another process has the claim.
    */
   Future<Void> settle(
-      Claim claim, StoredBlobs.Blob blob, Optional<BlobFault> result, long nowMillis) {
-    List<Statement> statements = new ArrayList<>(settled(claim));
+      BlobClaims.Claim claim, StoredBlobs.Blob blob, Optional<BlobFault> result, long nowMillis) {
+    List<Statement> statements = new ArrayList<>();
+    statements.add(claims.ended(claim));
+    statements.add(Statement.of("DELETE FROM scrub_absence WHERE blob_key = ?", claim.key()));
     statements.add(
         Statement.of(
             """
@@ -261,16 +197,6 @@ public final class ScrubStore {
             .orElseGet(
                 () -> Statement.of("DELETE FROM scrub_fault WHERE blob_key = ?", blob.key())));
     return database.commit(statements);
-  }
-
-  private static List<Statement> settled(Claim claim) {
-    return List.of(
-        Statement.guarded(
-            ClaimLostException::new,
-            "DELETE FROM scrub_claim WHERE blob_key = ? AND attempts = ?",
-            claim.key(),
-            claim.attempts()),
-        Statement.of("DELETE FROM scrub_absence WHERE blob_key = ?", claim.key()));
   }
 
   private static Statement insertion(StoredBlobs.Blob blob, BlobFault fault, long nowMillis) {

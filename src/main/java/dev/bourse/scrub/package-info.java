@@ -2,10 +2,10 @@
  * The scrub: a slow check that all stored bytes exist with the right length and digest, so that a
  * lost or damaged file is noticed before it is needed.
  *
- * <p>All processes of a store share the work. {@link dev.bourse.scrub.Scrub} starts one blob after
- * the other by a guarded commit, which advances the common mark and stores a claim; the process
- * that reads the blob renews the claim, and an expired claim is taken over. So no blob is skipped
- * when a process dies, and none is counted twice when a frozen process resumes.
+ * <p>All processes of a store share the work. {@link dev.bourse.scrub.Scrub} visits blobs with a
+ * {@link dev.bourse.walk.BlobWalker}; the commit that claims a blob also advances the common mark.
+ * So no blob is skipped when a process dies, and none is counted twice when a frozen process
+ * resumes.
  *
  * <p>{@link dev.bourse.scrub.ReadThrottle} limits the reading to a share of all stored bytes a day.
  * The next blob is due when the time of the previous one is over, and a backlog after a pause is

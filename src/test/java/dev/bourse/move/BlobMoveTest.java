@@ -20,6 +20,7 @@ import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiException;
 import dev.bourse.store.Database;
+import dev.bourse.walk.BlobClaims;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -239,7 +240,7 @@ class BlobMoveTest extends CheckpointFixture {
       ask(move());
       Future<Boolean> itsStep = dying.step(clock.millis());
       eventually("it ends or dies", () -> itsStep.isComplete() || left.get() < 0);
-      clock.advance(BlobMover.LEFT_MILLIS + 1);
+      clock.advance(BlobClaims.EXPIRY_MILLIS + 1);
       await(next.close());
       openNext();
       BlobMover other = move();

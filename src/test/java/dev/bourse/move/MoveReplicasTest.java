@@ -21,6 +21,7 @@ import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
 import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.Slow;
+import dev.bourse.walk.BlobClaims;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -229,7 +230,8 @@ class MoveReplicasTest {
           // Simulates ten minutes, after which its claim has expired.
           SharedPostgres.server()
               .execute(
-                  url, "UPDATE blob_move_claim SET told_at = told_at - " + BlobMover.LEFT_MILLIS);
+                  url,
+                  "UPDATE blob_move_claim SET told_at = told_at - " + BlobClaims.EXPIRY_MILLIS);
           until(
               "the move has ended",
               () -> count(url, "SELECT COUNT(*) FROM blob_move WHERE state = 'ended'") == 1);

@@ -18,6 +18,7 @@ import dev.bourse.checkpoint.SetFile;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.store.Statement;
+import dev.bourse.walk.BlobClaims;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.ByteArrayOutputStream;
@@ -455,7 +456,7 @@ class ScrubTest extends CheckpointFixture {
     Scrub other = scrub();
     eventually("it is being read", () -> opened.get() > 0);
     assertFalse(await(other.step(clock.millis())), "somebody is at it");
-    clock.advance(Scrub.LEFT_MILLIS);
+    clock.advance(BlobClaims.EXPIRY_MILLIS);
     assertTrue(await(other.step(clock.millis())));
     assertEquals(1, faults(other).size());
     assertEquals(1, await(other.progress("", 1)).checkedBlobs());
@@ -469,7 +470,7 @@ class ScrubTest extends CheckpointFixture {
     Future<Boolean> itsStep = frozen.step(clock.millis());
     Scrub other = scrub();
     eventually("it is being read", () -> opened.get() > 0);
-    clock.advance(Scrub.LEFT_MILLIS);
+    clock.advance(BlobClaims.EXPIRY_MILLIS);
     assertTrue(await(other.step(clock.millis())));
     late.fail(new BlobNotFoundException("lost, as it seemed then"));
     assertFalse(await(itsStep));
@@ -502,7 +503,7 @@ class ScrubTest extends CheckpointFixture {
       fails(StorageFaultException.class, scrub.step(clock.millis()));
       assertFalse(await(scrub.step(clock.millis())), "it is not asked again at once");
       assertEquals(List.of(), faults(scrub));
-      clock.advance(Scrub.LEFT_MILLIS + 60_000);
+      clock.advance(Scrub.REST_MILLIS + 60_000);
     }
     assertTrue(await(scrub.step(clock.millis())));
     assertEquals(BlobFault.Kind.UNREADABLE, faults(scrub).get(0).fault().kind());
