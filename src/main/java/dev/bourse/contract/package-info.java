@@ -11,11 +11,13 @@
  * refusals.
  *
  * <p>The validator is our own because it stops at the first violation and counts before it looks,
- * so that bad input costs no more than good. The schema library judges the same values in the
- * tests; at run time it would find all violations before it named one (32,000 bad items held an
- * event loop for 400 ms), and it needs a lock. No pattern of a contract may recurse or backtrack
- * ({@link dev.bourse.contract.PatternRules}, at build time), and each has an explanation for
- * callers ({@code x-accepts}).
+ * so bad input costs no more than good. The schema library (vertx-json-schema) judges the same
+ * values in {@code SchemaValidatorTest}. It cannot describe a refusal at run time: its flag output
+ * names no field, and its basic output finds all violations before it names one, as that test
+ * shows. An array of 32,000 bad strings took it 1 s and our validator 8 microseconds, because the
+ * array is too long; a good capacity declaration took 18 and 4 microseconds. No pattern of a
+ * contract may recurse or backtrack ({@link dev.bourse.contract.PatternRules}, at build time), and
+ * each has an explanation for callers ({@code x-accepts}).
  */
 @NullMarked
 package dev.bourse.contract;

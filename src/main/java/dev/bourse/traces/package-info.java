@@ -14,6 +14,10 @@
  * secrets in the links of uploads and sign-ins, and the text of queries, and which creates spans
  * for unsampled requests too. Sending {@code traceparent} to other services: receivers of webhooks
  * and identity providers are not part of the site, and an object store has traces of its own.
+ * OpenTelemetry's own API with its no-op tracer in place of this facade: its attributes take any
+ * key and value, so no type would keep a path or an address out of a span. Its first span loads 101
+ * classes instead of 4 in a service that exports none, and an unsampled request with one child
+ * allocates about 50 bytes in it and none here.
  */
 @NullMarked
 package dev.bourse.traces;

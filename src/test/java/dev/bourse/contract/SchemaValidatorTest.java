@@ -2,6 +2,7 @@ package dev.bourse.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -156,13 +157,7 @@ class SchemaValidatorTest {
     assertTrue(schemas.size() > 100, () -> "found only " + schemas.keySet());
     schemas.forEach(
         (name, schema) -> {
-          Validator library =
-              Validator.create(
-                  JsonSchema.of(schema.copy()),
-                  new JsonSchemaOptions()
-                      .setDraft(Draft.DRAFT202012)
-                      .setBaseUri("app://test")
-                      .setOutputFormat(OutputFormat.Flag));
+          Validator library = library(schema, OutputFormat.Flag);
           SchemaValidator shape = new SchemaValidator(schema);
           for (int i = 0; i < (name.equals("every keyword") ? 15_000 : 100); i++) {
             Object value = near(schema);
@@ -172,6 +167,33 @@ class SchemaValidatorTest {
                 () -> "seed " + seed + ": " + name + ": " + value);
           }
         });
+  }
+
+  @Test
+  void theLibraryFindsAllViolationsBeforeItNamesOneOrNamesNone() {
+    JsonObject schema =
+        new JsonObject(
+            """
+            {"type": "array", "maxItems": 2, "items": {"type": "string", "maxLength": 2}}
+            """);
+    JsonArray bad = new JsonArray();
+    for (int i = 0; i < 1_000; i++) {
+      bad.add("too long");
+    }
+    assertTrue(library(schema, OutputFormat.Basic).validate(bad).getErrors().size() > bad.size());
+    assertNull(library(schema, OutputFormat.Flag).validate(bad).getErrors());
+    ApiException refusal =
+        assertThrows(ApiException.class, () -> new SchemaValidator(schema).check("names", bad));
+    assertTrue(refusal.detail().contains("1000 items are not acceptable"), refusal.detail());
+  }
+
+  private static Validator library(JsonObject schema, OutputFormat format) {
+    return Validator.create(
+        JsonSchema.of(schema.copy()),
+        new JsonSchemaOptions()
+            .setDraft(Draft.DRAFT202012)
+            .setBaseUri("app://test")
+            .setOutputFormat(format));
   }
 
   private static boolean accepts(SchemaValidator shape, @Nullable Object value) {
