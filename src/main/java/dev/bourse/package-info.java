@@ -1,34 +1,51 @@
 /**
  * Bourse, a GPU-capacity exchange in one process. Each package's {@code package-info} states its
- * purpose and the reasons for its design.
+ * purpose and the reasons for its design. This tour follows the four flows through their classes.
  *
- * <p><b>A request.</b> An {@code EdgeVerticle} runs on each event loop and accepts connections. The
- * {@code RequestRouter}, built from the contracts, finds the operation. The {@code RequestPipeline}
- * then checks the caller, its scope and budget, the media type and the body against the schema, in
- * the order that the contracts state, and calls the operation, which a feature's {@code Routes}
- * bound by its name. A read answers from snapshots in memory. A write goes to the feature's {@code
- * Service}.
+ * <p><b>A request.</b> One {@link dev.bourse.edge.EdgeVerticle EdgeVerticle} for each event loop
+ * accepts connections. {@link dev.bourse.edge.RequestRouter#handle RequestRouter}, built from the
+ * contracts, finds the operation. {@link dev.bourse.edge.RequestPipeline#enter RequestPipeline}
+ * checks the caller, its scope and budget, the media type, and the body against the schema ({@link
+ * dev.bourse.contract.SchemaValidator#check SchemaValidator}), in the order that the contracts
+ * state. It then calls the operation that a feature's routes bound by name with {@link
+ * dev.bourse.edge.Operations#bind Operations}, for example {@link
+ * dev.bourse.capacity.CapacityRoutes CapacityRoutes}. A read answers from snapshots in memory:
+ * {@link dev.bourse.capacity.Clusters#find Clusters}.
  *
- * <p><b>A write to a cluster.</b> The cluster's owner, one of the {@code ClusterVerticle}s, takes
- * the command from the cluster's mailbox, computes the next state by pure code and commits it with
- * its trail row in one piece. {@code ConfirmingDatabase} judges the caller once more before that.
- * The update names the revision it was computed from, so that of two processes one wins. The
- * engine's writer puts commits that wait together into one transaction. After the commit the owner
- * publishes the new snapshot and the answer is sent.
+ * <p><b>A write to a cluster.</b> {@link dev.bourse.capacity.CapacityService#declareCapacity
+ * CapacityService} sends a command to the cluster's owner, one of the {@link
+ * dev.bourse.capacity.ClusterVerticle ClusterVerticles}, whose mailbox runs one command at a time
+ * ({@link dev.bourse.capacity.ClusterVerticle#submit submit}). {@link
+ * dev.bourse.capacity.Capacity#declare Capacity}, which is pure, turns the immutable {@link
+ * dev.bourse.capacity.Cluster Cluster} into a {@link dev.bourse.capacity.Transition Transition} or
+ * rejects the command. {@link dev.bourse.capacity.CapacityStore#commit CapacityStore} stores the
+ * transition's rows and its trail row in one commit, guarded by the revision that the transition
+ * was computed from, so that of two processes one wins. {@link
+ * dev.bourse.app.ConfirmingDatabase#commit ConfirmingDatabase} checks the caller again before that
+ * commit. After it, the owner publishes the new snapshot in {@link dev.bourse.capacity.Clusters
+ * Clusters} and the answer is sent.
  *
- * <p><b>A tick.</b> The {@code MarketVerticle} that holds a pool's lease reads all snapshots and
- * machines at one moment. {@code Tick} turns them into bids, {@code Auction} clears them, and the
- * result is stored: first the prices, then an order for each cluster that gains or loses nodes,
- * carried out by the clusters' owners as commands. {@code Fleet} sees the new allocations and puts
- * the work on machines into the {@code WorkPool}: to prepare a machine for a grant, or to clean it
+ * <p><b>A tick.</b> The {@link dev.bourse.market.MarketVerticle MarketVerticle} that holds a pool's
+ * {@link dev.bourse.market.Lease Lease} starts a tick. {@link dev.bourse.market.TickRunner#decide
+ * TickRunner} reads all snapshots and machines at one moment. {@link dev.bourse.market.Tick#decide
+ * Tick} turns them into bids, and {@link dev.bourse.auction.Auction#clear Auction} clears them.
+ * {@link dev.bourse.market.Settlement#carryOut Settlement} first stores the prices, then sends an
+ * order to the owner of each cluster that gains or loses nodes ({@link
+ * dev.bourse.capacity.ClusterVerticle#order ClusterVerticle}), which computes it with {@link
+ * dev.bourse.capacity.MarketTransitions#settle MarketTransitions} ahead of waiting commands. {@link
+ * dev.bourse.market.Fleet Fleet} sees the new allocations and submits work to the {@link
+ * dev.bourse.market.WorkPool#submit WorkPool}: preparing a machine for a grant, or cleaning it
  * after a reclaim.
  *
- * <p><b>A change of another process.</b> Each group of commits on PostgreSQL ends with a row of the
- * commit log, which names the changed rows. The {@code CommitLogReader} of every other process
- * reads the rows in the order of each sender, and {@code Replication} has the mirrors read the
- * named rows again. Owners of clusters do so in the cluster's mailbox. A gap in the log, or a
- * number that goes back, means that changes were missed or that the database was set back: then
- * everything is compared.
+ * <p><b>A change of another process.</b> On PostgreSQL each group of commits ends with a row of the
+ * commit log, which names the changed rows. {@link dev.bourse.store.postgres.CommitLogReader#read
+ * CommitLogReader} of every other process reads the rows in the order of each sender and reports
+ * them to a {@link dev.bourse.store.ChangeListener#changed ChangeListener}, which is {@link
+ * dev.bourse.app.Replication Replication}. It has each {@link dev.bourse.store.Mirror#refresh
+ * Mirror} read the named rows again; rows of a cluster are read in the owner's mailbox ({@link
+ * dev.bourse.capacity.ClusterVerticle#refresh ClusterVerticle}). A gap in the log, or a number that
+ * goes back, means that changes were missed or that the database was set back: {@link
+ * dev.bourse.store.ChangeListener#missed ChangeListener} then has everything compared.
  *
  * <p>Glossary:
  *

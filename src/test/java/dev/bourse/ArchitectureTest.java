@@ -7,6 +7,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -14,11 +15,16 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.bourse.store.Row;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -454,6 +460,10 @@ final class ArchitectureTest {
           "console",
           "operator");
 
+  /** A link of Javadoc to a class, and to one of its methods. */
+  private static final Pattern LINK =
+      Pattern.compile("\\{@link (dev\\.bourse[\\w.]+)(?:#(\\w+))?[^}]*\\}");
+
   private static final String[] ENGINES = {
     "java.sql..",
     "javax.sql..",
@@ -522,6 +532,51 @@ final class ArchitectureTest {
     MAY_USE.keySet().forEach(name -> withLibraries.add("dev.bourse." + name));
     assertEquals(withLibraries, found);
     assertEquals(named, found);
+  }
+
+  /** A reader finds each package in one row of the README's table, which has at most 20 rows. */
+  @Test
+  void theReadmeNamesEachPackageOnce() throws IOException {
+    List<String[]> rows =
+        Files.readString(Path.of("README.md"))
+            .replaceFirst("(?s).*\n## The house\n", "")
+            .replaceFirst("(?s)\n## .*", "")
+            .lines()
+            .filter(line -> line.startsWith("| ") && line.contains("`"))
+            .map(line -> line.split(" *\\| *", -1))
+            .toList();
+    List<String> parts = List.of("exchange", "money", "files", "people", "interfaces", "platform");
+    assertEquals(parts, rows.stream().map(row -> row[1]).distinct().toList());
+    assertTrue(rows.size() <= 20, rows.size() + " rows");
+    assertEquals(
+        Stream.concat(MAY_IMPORT.keySet().stream(), Stream.of("app", "app.commands"))
+            .sorted()
+            .toList(),
+        rows.stream()
+            .flatMap(row -> Stream.of(row[2].replace("`", "").split(", ")))
+            .sorted()
+            .toList());
+  }
+
+  /** The tour in the root's package text names classes and methods that exist. */
+  @Test
+  void theTourNamesWhatExists() throws IOException {
+    String text =
+        Files.readString(Path.of("src/main/java/dev/bourse/package-info.java"))
+            .replaceAll("\\s+\\*?\\s*", " ");
+    List<String> missing = new ArrayList<>();
+    int links = 0;
+    for (Matcher link = LINK.matcher(text); link.find(); links++) {
+      String method = link.group(2);
+      if (!CLASSES.contain(link.group(1))
+          || (method != null
+              && CLASSES.get(link.group(1)).getMethods().stream()
+                  .noneMatch(found -> found.getName().equals(method)))) {
+        missing.add(link.group());
+      }
+    }
+    assertEquals(List.of(), missing);
+    assertTrue(links > 20, links + " links");
   }
 
   @Test
