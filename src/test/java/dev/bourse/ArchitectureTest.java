@@ -311,7 +311,7 @@ final class ArchitectureTest {
                   "move",
                   "status",
                   "uploads")),
-          entry("status", List.of("core", "store", "pools", "capacity", "market")));
+          entry("status", List.of("core", "store", "pools", "capacity", "market", "billing")));
 
   /** The libraries each package may use, besides the JDK. */
   private static final Map<String, List<String>> MAY_USE =

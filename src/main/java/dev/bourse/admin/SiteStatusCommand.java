@@ -73,7 +73,13 @@ final class SiteStatusCommand implements Callable<Integer> {
     if (leftOff > 0) {
       text.append("and %d pools more\n".formatted(leftOff));
     }
-    text.append("\nnodes in quarantine: %s\n".formatted(status.getValue("quarantined_nodes")));
+    text.append(
+        String.format(
+            Locale.ROOT,
+            "\nrevenue posted in %s: $%.2f\n",
+            status.getValue("month"),
+            status.getLong("month_revenue_micros") / 1e6));
+    text.append("nodes in quarantine: %s\n".formatted(status.getValue("quarantined_nodes")));
     text.append(Table.rows(objects(status, "quarantined_longest")));
     JsonObject holds = status.getJsonObject("holds");
     text.append(

@@ -382,9 +382,10 @@ final class Features {
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))
         .bind(operations);
-    new StatusRoutes(status(clusters), context.time()::view).bind(operations);
+    JobService jobs = new JobService(database, context.jobs(), context.clock());
+    new StatusRoutes(status(clusters), context.time()::view, jobs).bind(operations);
     new SwitchRoutes(core.switches()).bind(operations);
-    new JobRoutes(new JobService(database, context.jobs(), context.clock())).bind(operations);
+    new JobRoutes(jobs).bind(operations);
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);

@@ -33,6 +33,13 @@ public final class JobService {
     return Page.of(jobs.list(after, limit + 1), limit);
   }
 
+  /** Lists the jobs of this process whose last run failed, in the order of their names. */
+  public List<JobView> listFailed() {
+    return jobs.list("", Integer.MAX_VALUE).stream()
+        .filter(job -> job.lastRun() != null && job.lastRun().error() != null)
+        .toList();
+  }
+
   /**
    * Starts a run of a job in this process and records it; succeeds when it has started. A job that
    * the processes divide runs here even if it is another process's turn, because its steps tolerate

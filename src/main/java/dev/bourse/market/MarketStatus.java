@@ -22,6 +22,8 @@ public final class MarketStatus {
   /** Quarantined machines in one status: those that have waited longest. */
   public static final int MOST_NODES = 20;
 
+  private static final long MICROS_PER_CENT = 10_000;
+
   private final NodeStore nodes;
   private final LeaseStore leases;
   private final Clusters clusters;
@@ -40,12 +42,14 @@ public final class MarketStatus {
    * @param quote the last quote of its market; empty before the first tick that this process knows
    * @param holder the process that runs its market; empty while no process does
    * @param nodes the number of nodes in each state; a state without nodes is missing
+   * @param unhealthy nodes whose last check found a fault of their hardware
    */
   public record PoolStatus(
       Pool pool,
       Optional<Quote> quote,
       Optional<LeaseStore.Holder> holder,
-      Map<NodeView.State, Long> nodes) {
+      Map<NodeView.State, Long> nodes,
+      long unhealthy) {
 
     /** Returns the number of nodes that are not retired. */
     public long all() {
@@ -54,6 +58,18 @@ public final class MarketStatus {
 
     public long in(NodeView.State state) {
       return nodes.getOrDefault(state, 0L);
+    }
+
+    /**
+     * Returns the most that the held nodes bring in per hour, in micro-dollars: all at the clearing
+     * price, though some organizations pay less and a node in preparation is not billed yet. Null
+     * without a clearing price.
+     */
+    public @Nullable Long revenueMicrosPerHour() {
+      return quote
+          .map(Quote::clearingCents)
+          .map(cents -> in(NodeView.State.HELD) * pool.gpusPerNode() * cents * MICROS_PER_CENT)
+          .orElse(null);
     }
 
     /**
@@ -114,11 +130,13 @@ public final class MarketStatus {
       long quarantined,
       List<NodeView> longest) {
     Map<String, Map<NodeView.State, Long>> byPool = new HashMap<>();
-    counts.forEach(
-        count ->
-            byPool
-                .computeIfAbsent(count.pool(), pool -> new EnumMap<>(NodeView.State.class))
-                .put(count.state(), count.nodes()));
+    Map<String, Long> unhealthy = new HashMap<>();
+    for (NodeStore.Count count : counts) {
+      byPool
+          .computeIfAbsent(count.pool(), pool -> new EnumMap<>(NodeView.State.class))
+          .put(count.state(), count.nodes());
+      unhealthy.merge(count.pool(), count.unhealthy(), Long::sum);
+    }
     Map<String, LeaseStore.Holder> byLease = new HashMap<>();
     holders.forEach(holder -> byLease.put(holder.pool(), holder));
     List<Pool> all = clusters.pools();
@@ -129,7 +147,8 @@ public final class MarketStatus {
               pool,
               clusters.findQuote(pool.name()),
               Optional.ofNullable(byLease.get(pool.name())),
-              byPool.getOrDefault(pool.name(), Map.of())));
+              byPool.getOrDefault(pool.name(), Map.of()),
+              unhealthy.getOrDefault(pool.name(), 0L)));
     }
     return new Standing(now, pools, all.size() - pools.size(), quarantined, longest);
   }

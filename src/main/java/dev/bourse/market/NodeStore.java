@@ -278,13 +278,17 @@ public final class NodeStore {
   }
 
   /** The number of nodes of a pool in one state. */
-  public record Count(String pool, NodeView.State state, long nodes) {}
+  public record Count(String pool, NodeView.State state, long nodes, long unhealthy) {}
 
-  /** Counts the nodes of each pool in each state, without retired nodes. */
+  /**
+   * Counts the nodes of each pool in each state, without retired nodes, and those among them with a
+   * fault of their hardware.
+   */
   Future<List<Count>> countStates(long nowMillis) {
     return database.read(
         """
-        SELECT n.pool, %s AS becomes, COUNT(*) AS nodes FROM node n%s
+        SELECT n.pool, %s AS becomes, COUNT(*) AS nodes, SUM(CASE WHEN n.health
+        IN ('DEGRADED', 'FAILED') THEN 1 ELSE 0 END) AS unhealthy FROM node n%s
         WHERE n.retired_at IS NULL GROUP BY 1, 2\
         """
             .formatted(STATE, HELD_BY),
@@ -293,7 +297,8 @@ public final class NodeStore {
             new Count(
                 row.text("pool"),
                 row.value(NodeView.State.class, "becomes"),
-                row.integer("nodes")));
+                row.integer("nodes"),
+                row.integer("unhealthy")));
   }
 
   /** Counts the nodes that wait for an operator. */

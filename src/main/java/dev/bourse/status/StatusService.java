@@ -1,5 +1,6 @@
 package dev.bourse.status;
 
+import dev.bourse.billing.Month;
 import dev.bourse.core.ClockView;
 import dev.bourse.market.MarketStatus;
 import dev.bourse.store.Database;
@@ -57,13 +58,16 @@ public final class StatusService {
 
   private Future<StatusView> read() {
     Future<MarketStatus.Standing> standing = markets.read();
+    long now = process.clock().get().nowMillis();
+    Month month = Month.at(now);
+    Future<Long> revenue = store.readRevenue(month);
     Future<Long> schema = store.readSchema();
     Future<Long> processes = store.countProcesses();
     Future<List<StatusStore.HeldCount>> held = store.countHeld();
     Future<List<StatusStore.HeldOrg>> longest = store.listHeld(MOST_HELD);
     Future<Long> byOperators = store.countHeldByOperators();
     Future<StatusStore.Queue> reviews = store.readReviews();
-    Future<StatusStore.Queue> uploads = store.readUploads(process.clock().get().nowMillis());
+    Future<StatusStore.Queue> uploads = store.readUploads(now);
     Future<StatusStore.Queue> mails = store.readMails();
     Future<StatusStore.Queue> deliveries = store.readDeliveries();
     // An unreadable disk must not hide the rest of the status.
@@ -71,6 +75,7 @@ public final class StatusService {
     return Future.all(
             List.of(
                 standing,
+                revenue,
                 schema,
                 processes,
                 held,
@@ -89,6 +94,7 @@ public final class StatusService {
                     // This process runs, even if its row in the store is not yet written.
                     Math.max(1, processes.result()),
                     standing.result(),
+                    new StatusView.Revenue(month, revenue.result()),
                     new StatusView.Held(held.result(), longest.result(), byOperators.result()),
                     new StatusView.Queues(
                         reviews.result(), uploads.result(), mails.result(), deliveries.result()),

@@ -1,5 +1,6 @@
 package dev.bourse.status;
 
+import dev.bourse.billing.Month;
 import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Row;
@@ -84,6 +85,20 @@ final class StatusStore {
         "SELECT COUNT(*) AS n FROM billing_org WHERE operator_hold_stage IS NOT NULL",
         List.of(),
         row -> row.integer("n"));
+  }
+
+  /**
+   * Returns the usage posted for a month, of all organizations, in micro-dollars. An organization
+   * whose postings are being reversed counts again after its next posting.
+   */
+  Future<Long> readRevenue(Month month) {
+    return database.readOne(
+        """
+        SELECT CAST(COALESCE(SUM(month_micros), 0) AS BIGINT) AS micros FROM billing_org
+        WHERE month_start = ?\
+        """,
+        List.of(month.startMillis()),
+        row -> row.integer("micros"));
   }
 
   /** Returns public files that wait for a review. */

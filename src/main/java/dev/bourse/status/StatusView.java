@@ -1,5 +1,6 @@
 package dev.bourse.status;
 
+import dev.bourse.billing.Month;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.market.LeaseStore;
@@ -19,9 +20,13 @@ public final class StatusView {
   private final long schema;
   private final long processes;
   private final MarketStatus.Standing standing;
+  private final Revenue revenue;
   private final Held held;
   private final Queues queues;
   private final StatusService.@Nullable Disk disk;
+
+  /** The usage posted for a month, of all organizations. */
+  record Revenue(Month month, long micros) {}
 
   /** Organizations on hold: counts by stage, and those held longest. */
   record Held(
@@ -54,6 +59,7 @@ public final class StatusView {
       long schema,
       long processes,
       MarketStatus.Standing standing,
+      Revenue revenue,
       Held held,
       Queues queues,
       StatusService.@Nullable Disk disk) {
@@ -61,6 +67,7 @@ public final class StatusView {
     this.schema = schema;
     this.processes = processes;
     this.standing = standing;
+    this.revenue = revenue;
     this.held = held;
     this.queues = queues;
     this.disk = disk;
@@ -80,6 +87,8 @@ public final class StatusView {
         .put("processes", processes)
         .put("pools", pools)
         .put("pools_left_off", standing.poolsLeftOff())
+        .put("month", revenue.month().toString())
+        .put("month_revenue_micros", revenue.micros())
         .put("quarantined_nodes", standing.quarantined())
         .put("quarantined_longest", nodes)
         .put("holds", holds())
@@ -107,7 +116,9 @@ public final class StatusView {
         .put("site", pool.site())
         .put("paused_since", pause == null ? null : Times.rfc3339(pause.sinceMillis()))
         .put("pause_reason", pause == null ? null : pause.reason())
+        .put("gpus_per_node", pool.gpusPerNode())
         .put("nodes", nodes(status))
+        .put("unhealthy_nodes", status.unhealthy())
         .put("demand_nodes", quote == null ? null : quote.demand().nodes())
         .put(
             "clearing_price_per_gpu_hour",
@@ -115,6 +126,7 @@ public final class StatusView {
         .put(
             "admission_price_per_gpu_hour",
             Price.toUsdOrNull(quote == null ? null : quote.admissionCents()))
+        .put("revenue_micros_per_hour", status.revenueMicrosPerHour())
         .put("tick_at", quote == null ? null : Times.rfc3339(quote.tickAtMillis()))
         .put("tick_overdue_ms", status.overdueMillis(standing.atMillis()))
         .put("lease", holder == null ? null : lease(holder));

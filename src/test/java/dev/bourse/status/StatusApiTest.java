@@ -13,6 +13,8 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -26,7 +28,7 @@ class StatusApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(4);
+    bourse = RunningBourse.withMarkets(6);
   }
 
   @AfterAll
@@ -69,6 +71,9 @@ class StatusApiTest {
     assertEquals(2, counts.getInteger("held"));
     assertEquals(2, counts.getInteger("free"));
     assertEquals(1.0, pool.getDouble("clearing_price_per_gpu_hour"));
+    assertEquals(8, pool.getInteger("gpus_per_node"));
+    // Two nodes of 8 GPUs at $1.00.
+    assertEquals(16_000_000, pool.getLong("revenue_micros_per_hour"));
     assertTrue(pool.getLong("tick_overdue_ms") < 60_000, pool.encode());
     JsonObject lease = pool.getJsonObject("lease");
     assertEquals(status().getString("process"), lease.getString("process"));
@@ -125,6 +130,37 @@ class StatusApiTest {
     assertEquals(market.blue(), held.getString("org_id"));
     assertEquals("balance", held.getString("reason"));
     assertEquals("grace", held.getString("stage"));
+  }
+
+  @Test
+  void nodesWithFaultyHardwareAreCounted() {
+    TestMarket market = bourse.market();
+    store("UPDATE node SET health = 'FAILED' WHERE node_id = ?", node(market, 1));
+    store("UPDATE node SET health = 'DEGRADED' WHERE node_id = ?", node(market, 2));
+    store("UPDATE node SET health = 'OK' WHERE node_id = ?", node(market, 3));
+    assertEquals(2, pool(market.name()).getInteger("unhealthy_nodes"));
+  }
+
+  @Test
+  void theMonthsRevenueIsThePostedUsageOfAllOrganizations() {
+    JsonObject before = status();
+    long month =
+        YearMonth.parse(before.getString("month"))
+            .atDay(1)
+            .atStartOfDay(ZoneOffset.UTC)
+            .toInstant()
+            .toEpochMilli();
+    long earlier = month - 1;
+    TestMarket market = bourse.market();
+    String posted =
+        "INSERT INTO billing_org (org_id, month_start, month_micros) VALUES (?, ?, ?)"
+            + " ON CONFLICT (org_id) DO UPDATE SET month_start = excluded.month_start,"
+            + " month_micros = excluded.month_micros";
+    store(posted, market.red(), month, 1_750_000);
+    store(posted, market.blue(), earlier, 7_000_000);
+    assertEquals(
+        before.getLong("month_revenue_micros") + 1_750_000,
+        status().getLong("month_revenue_micros"));
   }
 
   @Test

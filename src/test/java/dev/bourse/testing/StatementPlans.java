@@ -74,6 +74,9 @@ public final class StatementPlans {
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
           Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),
           Map.entry("SELECT n.pool, CASE WHEN", "every machine, when an operator looks"),
+          Map.entry(
+              "SELECT CAST(COALESCE(SUM(month_micros)",
+              "a row an organization, when an operator looks"),
           Map.entry("DELETE FROM scrub_fault AS s WHERE", "what is lost, once a minute"),
           Map.entry("DELETE FROM scrub_absence WHERE seen_at", "what waits for others, hourly"),
           Map.entry("WITH clock (now, latest)", "after a start, and after a step back of a clock"),
