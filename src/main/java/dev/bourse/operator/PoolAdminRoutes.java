@@ -16,6 +16,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Operations of the operator contract on pools. */
@@ -23,6 +24,7 @@ public final class PoolAdminRoutes {
   private static final String RESERVE = "reserve_price_per_gpu_hour";
   private static final String PAUSED = "paused";
   private static final String PAUSE_REASON = "pause_reason";
+  private static final String EXPECTED = "expected";
   private static final String CAP = "max_price_cap_per_gpu_hour";
 
   private final PoolService pools;
@@ -106,20 +108,26 @@ public final class PoolAdminRoutes {
 
   private Future<Pool> update(Call call) {
     JsonObject body = call.body();
-    PoolService.Settings changed =
-        new PoolService.Settings(
-            Optional.ofNullable(body.getString("gpu_model")),
-            cents(body, RESERVE),
-            cents(body, CAP),
-            Optional.ofNullable(body.getBoolean("detector_armed")),
-            Optional.ofNullable(body.getBoolean("swaps_enabled")),
-            Optional.ofNullable(body.getBoolean("self_service")),
-            Optional.ofNullable(body.getString("tenants")).map(Pool.Tenants::of),
-            Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
-            pause(body),
-            Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
-            Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
-    return pools.updatePool(call.actor(), call.text("pool"), changed);
+    JsonObject expected = body.getJsonObject(EXPECTED, new JsonObject());
+    if (body.fieldNames().equals(Set.of(EXPECTED))) {
+      throw ApiException.badField(EXPECTED, expected.encode(), "a term to change beside it");
+    }
+    return pools.updatePool(call.actor(), call.text("pool"), settings(body), settings(expected));
+  }
+
+  private static PoolService.Settings settings(JsonObject body) {
+    return new PoolService.Settings(
+        Optional.ofNullable(body.getString("gpu_model")),
+        cents(body, RESERVE),
+        cents(body, CAP),
+        Optional.ofNullable(body.getBoolean("detector_armed")),
+        Optional.ofNullable(body.getBoolean("swaps_enabled")),
+        Optional.ofNullable(body.getBoolean("self_service")),
+        Optional.ofNullable(body.getString("tenants")).map(Pool.Tenants::of),
+        Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
+        pause(body),
+        Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
+        Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
   }
 
   private static Optional<PoolService.PauseChange> pause(JsonObject body) {

@@ -468,6 +468,14 @@ class ErrorExamplesApiTest {
           return send(permitted(call), call, call.path(), stale);
         });
     own.put("writeBid", own.get("declareCapacity"));
+    own.put(
+        "updatePool",
+        call ->
+            send(
+                permitted(call),
+                call,
+                call.path(),
+                "{\"swaps_enabled\":true,\"expected\":{\"gpu_model\":\"other\"}}"));
     own.put("followEvents", call -> parameter(call, "/api/vm/events"));
     return each(409, own, ErrorExamplesApiTest::inTheWay);
   }

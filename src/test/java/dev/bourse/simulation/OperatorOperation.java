@@ -467,6 +467,7 @@ enum OperatorOperation implements PlanAction {
                 Setting.kept(),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty()));
+                Optional.empty()),
+            PoolService.Settings.NONE);
   }
 }

@@ -5,6 +5,7 @@ import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiException;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
@@ -197,6 +198,20 @@ public final class PoolService implements Mirror {
       Optional<PauseChange> paused,
       Optional<Map<String, String>> env,
       Optional<Map<String, String>> storage) {
+    /** Settings that change and expect nothing. */
+    public static final Settings NONE =
+        new Settings(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Setting.kept(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
 
     /** Returns the detail of the audit row; it names variables only, because values may be long. */
     private String detail() {
@@ -233,10 +248,13 @@ public final class PoolService implements Mirror {
    * Changes a pool's terms. Standing declarations stay as they are. Fails with {@code not-found},
    * and with {@code bad-request} if the reserve price would be above the cap or tenants would lose
    * root rights, because a machine that one of them holds would be granted without a new image.
+   * Fails with {@code conflict} if a stored term is not the expected one, so that no operator
+   * overwrites a change that they have not seen.
    *
    * @param actor the operator
+   * @param expected the terms that the operator read; empty fields expect nothing
    */
-  public Future<Pool> updatePool(String actor, String name, Settings changed) {
+  public Future<Pool> updatePool(String actor, String name, Settings changed, Settings expected) {
     Pool standing = readPool(name);
     requireOrdered(standing, changed);
     if (standing.tenants() == Pool.Tenants.ROOT
@@ -247,12 +265,24 @@ public final class PoolService implements Mirror {
           "root, because tenants of this pool have root rights; create another pool");
     }
     return store
-        .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
+        .update(name, changed, expected, audit(actor, "pool_update", name, changed.detail()))
         .recover(
-            e ->
-                e instanceof PoolStore.PricesCrossedException
-                    ? refuse(name, changed, e)
-                    : Future.failedFuture(e))
+            e -> {
+              if (e instanceof PoolStore.TermsChangedException) {
+                return Future.failedFuture(
+                    ApiException.of(
+                            ErrorCode.CONFLICT,
+                            """
+                            the terms of pool '%s' have changed since you read them; read them \
+                            again; nothing was written\
+                            """,
+                            name)
+                        .with("reason", "changed"));
+              }
+              return e instanceof PoolStore.PricesCrossedException
+                  ? refuse(name, changed, e)
+                  : Future.failedFuture(e);
+            })
         .compose(updated -> putInForce(name))
         .map(loaded -> readPool(name));
   }

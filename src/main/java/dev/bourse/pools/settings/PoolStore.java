@@ -15,6 +15,7 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,6 +33,15 @@ public final class PoolStore {
 
     PricesCrossedException() {
       super("the reserve price would be above the cap", null, false, false);
+    }
+  }
+
+  /** Thrown if a term is no longer the one that the operator read. */
+  static final class TermsChangedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    TermsChangedException() {
+      super("the terms have changed since they were read", null, false, false);
     }
   }
 
@@ -103,19 +113,18 @@ public final class PoolStore {
 
   /** Stores a new pool and its audit row. */
   Future<Void> create(Pool pool, AuditRow audit) {
-    return commit(pool.name(), insert(pool, audit.atMillis()), audit);
+    return commit(pool.name(), insert(pool, audit.atMillis()), AuditStore.insert(audit));
   }
 
-  /** Stores the changes of a pool. Fails with {@link PricesCrossedException}. */
-  Future<Void> update(String name, PoolService.Settings changed, AuditRow audit) {
+  /**
+   * Stores the changes of a pool if its terms are the expected ones. Fails with {@link
+   * TermsChangedException} and with {@link PricesCrossedException}.
+   */
+  Future<Void> update(
+      String name, PoolService.Settings changed, PoolService.Settings expected, AuditRow audit) {
     List<String> columns = new ArrayList<>();
     List<@Nullable Object> values = new ArrayList<>();
-    changed.gpuModel().ifPresent(model -> set("gpu_model", model, columns, values));
-    changed.reserveCents().ifPresent(cents -> set("reserve_cents", cents, columns, values));
-    changed.capCents().ifPresent(cents -> set("cap_cents", cents, columns, values));
-    changed.detectorArmed().ifPresent(on -> set("detector_armed", on, columns, values));
-    changed.swapsEnabled().ifPresent(on -> set("swaps_enabled", on, columns, values));
-    changed.selfService().ifPresent(on -> set("self_service", on, columns, values));
+    terms(changed).forEach((column, value) -> set(column, value, columns, values));
     changed
         .tenants()
         .ifPresent(
@@ -124,9 +133,6 @@ public final class PoolStore {
               columns.add("tenants = CASE WHEN tenants = 'ROOT' THEN tenants ELSE ? END");
               values.add(rights.name());
             });
-    if (!(changed.noticeMillis() instanceof Setting.Kept<Long>)) {
-      set("notice_millis", changed.noticeMillis().over(null), columns, values);
-    }
     changed.paused().ifPresent(change -> setPause(change, audit, columns, values));
     changed.env().ifPresent(env -> set("env", json(env), columns, values));
     changed.storage().ifPresent(storage -> set("storage", json(storage), columns, values));
@@ -135,6 +141,7 @@ public final class PoolStore {
     values.add(changed.capCents().orElse(null));
     return commit(
         name,
+        expect(name, expected),
         // The check uses the stored prices, because another operator may have changed them.
         new Statement(
             """
@@ -145,7 +152,38 @@ public final class PoolStore {
             values,
             PricesCrossedException::new,
             1),
-        audit);
+        AuditStore.insert(audit));
+  }
+
+  /** Returns the terms that are stored as they are, by column. */
+  private static Map<String, @Nullable Object> terms(PoolService.Settings settings) {
+    Map<String, @Nullable Object> terms = new LinkedHashMap<>();
+    settings.gpuModel().ifPresent(model -> terms.put("gpu_model", model));
+    settings.reserveCents().ifPresent(cents -> terms.put("reserve_cents", cents));
+    settings.capCents().ifPresent(cents -> terms.put("cap_cents", cents));
+    settings.detectorArmed().ifPresent(on -> terms.put("detector_armed", on));
+    settings.swapsEnabled().ifPresent(on -> terms.put("swaps_enabled", on));
+    settings.selfService().ifPresent(on -> terms.put("self_service", on));
+    if (!(settings.noticeMillis() instanceof Setting.Kept<Long>)) {
+      terms.put("notice_millis", settings.noticeMillis().over(null));
+    }
+    return terms;
+  }
+
+  /** Fails the commit with {@link TermsChangedException} unless these terms are stored. */
+  private static Statement expect(String name, PoolService.Settings expected) {
+    Map<String, @Nullable Object> terms = terms(expected);
+    expected.tenants().ifPresent(rights -> terms.put("tenants", rights.name()));
+    StringBuilder sql = new StringBuilder("UPDATE pool SET name = name WHERE name = ?");
+    List<@Nullable Object> values = new ArrayList<>(List.of(name));
+    terms.forEach(
+        (column, value) -> {
+          sql.append(" AND ").append(column).append(value == null ? " IS NULL" : " = ?");
+          if (value != null) {
+            values.add(value);
+          }
+        });
+    return new Statement(sql.toString(), values, TermsChangedException::new, 1);
   }
 
   /** Stores a pause; for a market that is paused already, only the reason changes. */
@@ -173,9 +211,8 @@ public final class PoolStore {
     values.add(value);
   }
 
-  private Future<Void> commit(String name, Statement statement, AuditRow audit) {
-    return database.commit(
-        List.of(statement, AuditStore.insert(audit)), List.of(new Change(CHANGED, name)));
+  private Future<Void> commit(String name, Statement... statements) {
+    return database.commit(List.of(statements), List.of(new Change(CHANGED, name)));
   }
 
   private static Pool pool(Row row) {

@@ -4,6 +4,7 @@ import static dev.bourse.testing.OperatorRequests.newPool;
 import static dev.bourse.testing.OperatorRequests.refused;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
@@ -32,7 +33,7 @@ class PoolAdminApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(12);
+    bourse = RunningBourse.withMarkets(14);
     operator = bourse.operator();
   }
 
@@ -191,6 +192,37 @@ class PoolAdminApiTest {
     refused(patch(market.name(), new JsonObject().put(CAP, 0.99)), RESERVE + ": 1.00", "0.99");
     refused(operator.post(POOLS, newPool("dear").put(RESERVE, 21)), RESERVE + ": 21.00", "20.00");
     patch(market.name(), new JsonObject().put(RESERVE, 11).put(CAP, 12)).ok();
+  }
+
+  @Test
+  void anOperatorDoesNotOverwriteAChangeThatTheyHaveNotSeen() {
+    TestMarket market = bourse.market();
+    JsonObject seen = new JsonObject().put("expected", new JsonObject().put(RESERVE, 1));
+    assertEquals(2.0, patch(market.name(), seen.copy().put(RESERVE, 2)).ok().getDouble(RESERVE));
+    JsonObject refusal =
+        patch(market.name(), seen.copy().put(RESERVE, 3)).refused(ErrorCode.CONFLICT);
+    assertEquals("changed", refusal.getString("reason"));
+    assertEquals(2.0, operator.get(POOLS + "/" + market.name()).ok().getDouble(RESERVE));
+    // What was not read is not compared.
+    JsonObject other =
+        new JsonObject().put("expected", new JsonObject().put("swaps_enabled", true));
+    patch(market.name(), other.copy().put("swaps_enabled", false)).ok();
+  }
+
+  @Test
+  void anExpectedNoticeMayBeThatOfTheService() {
+    TestMarket market = bourse.market();
+    JsonObject none = new JsonObject().put("expected", new JsonObject().putNull("notice_ms"));
+    patch(market.name(), none.copy().put("notice_ms", 5_000)).ok();
+    patch(market.name(), none.copy().put("notice_ms", 0)).refused(ErrorCode.CONFLICT);
+    JsonObject five = new JsonObject().put("expected", new JsonObject().put("notice_ms", 5_000));
+    assertNull(patch(market.name(), five.copy().putNull("notice_ms")).ok().getValue("notice_ms"));
+  }
+
+  @Test
+  void anExpectationWithoutAChangeIsRefused() {
+    JsonObject alone = new JsonObject().put("expected", new JsonObject().put(RESERVE, 1));
+    refused(patch(bourse.market().name(), alone), "expected: ", "a term to change");
   }
 
   @Test
