@@ -255,7 +255,8 @@ async function approve(title) {
   await page.goto(`${site.service}/operator/`);
   await hands.fill(page.getByLabel("Operator's token"), site.operatorToken);
   await hands.press(button(page, "Sign in"));
-  await heading(page, "Review queue");
+  await heading(page, "Site status");
+  await go(operator, "Review queue");
   await hands.press(page.getByRole("link", { name: title, exact: true }));
   await heading(page, title);
   await settled();

@@ -38,14 +38,16 @@ export const memberPages = [
 
 /** @type {Entry[]} */
 export const operatorPages = [
-  { path: '/operator/', title: 'Review queue', group: 'Checkpoints', load: () => import('./operator/reviews.js') },
-  { path: '/operator/reviews/:review', title: 'Review', under: '/operator/', load: () => import('./operator/review.js') },
+  { path: '/operator/', title: 'Site status', group: 'Site', load: () => import('./operator/status.js') },
   { path: '/operator/pools', title: 'Pools', group: 'Capacity', isOfSite: true, load: () => import('./operator/pools.js') },
   { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools', isOfSite: true, load: () => import('./operator/pool.js') },
   { path: '/operator/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./operator/clusters.js') },
   { path: '/operator/clusters/:cluster', title: 'Cluster', under: '/operator/clusters', load: () => import('./operator/cluster.js') },
   { path: '/operator/organizations', title: 'Organizations', group: 'Organizations', load: () => import('./operator/organizations.js') },
   { path: '/operator/organizations/:org', title: 'Organization', under: '/operator/organizations', load: () => import('./operator/organization.js') },
+  { path: '/operator/holds', title: 'Holds', group: 'Organizations', load: () => import('./operator/holds.js') },
+  { path: '/operator/reviews', title: 'Review queue', group: 'Checkpoints', load: () => import('./operator/reviews.js') },
+  { path: '/operator/reviews/:review', title: 'Review', under: '/operator/reviews', load: () => import('./operator/review.js') },
   { path: '/operator/switches', title: 'Switches', group: 'Platform', load: () => import('./operator/switches.js') },
   { path: '/operator/jobs', title: 'Jobs', group: 'Platform', load: () => import('./operator/jobs.js') },
   { path: '/operator/trail', title: 'Trail', group: 'Platform', load: () => import('./operator/trail.js') },

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit';
-import { CallError, call } from '../lib/client.js';
+import { CallError, call, soon } from '../lib/client.js';
 import { dollars, utc } from '../lib/format.js';
-import { declarationQuestion, isRefusal, lossText, soon, unseenQuestion } from '../lib/losses.js';
+import { declarationQuestion, isRefusal, lossText, unseenQuestion } from '../lib/losses.js';
 import { CONDITIONS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from './conditions.js';
 import { askFirst } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';

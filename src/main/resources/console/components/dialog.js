@@ -1,5 +1,5 @@
 import { html, nothing, render } from 'lit';
-import { CallError } from '../lib/client.js';
+import { CallError, isUnknownOutcome } from '../lib/client.js';
 import { onNavigate } from '../lib/router.js';
 import { Form, field, formFault, onSubmit } from './form.js';
 import { toast } from './toast.js';
@@ -72,12 +72,14 @@ export function dialogHost(redraw) {
  * @property {string} action the words of the button, a verb first
  * @property {boolean} [danger] whether something is lost for good
  * @property {string} [typed] what has to be typed first: the name of what is lost
+ * @property {{name: string, label: string, hint: string}} [fill] a field of the question, which `work` gets, such as a reason
  * @property {string} [losses] identifies what is lost, so that two readings can be compared
  */
 
 /**
  * @typedef {object} Task
- * @property {(asked: Asked | null) => Promise<unknown>} work done when the answer is yes; a refusal is shown in the dialog
+ * @property {(asked: Asked | null, filled: string) => Promise<unknown>} work done when the answer is yes, with what the
+ *     question's field holds; a refusal is shown in the dialog
  * @property {(signal: AbortSignal) => Promise<Asked | null>} [ask] reads what is lost; called again right before `work`,
  *     which is not done if something else is lost by then
  * @property {Form} [form] the form that is sent; a refusal of one of its fields closes the dialog and is shown there
@@ -113,10 +115,11 @@ function pause(millis, signal) {
  * @param {Task} task
  * @param {string | undefined} agreed
  * @param {AbortSignal} signal ends it before the next write; a write under way is not ended
+ * @param {string} filled what the question's field holds
  * @param {(isWriting: boolean) => void} [writing]
  * @returns {Promise<Asked | null>} the question to ask first; null if the work is done
  */
-async function attempt({ ask, work }, agreed, signal, writing = () => {}) {
+async function attempt({ ask, work }, agreed, signal, filled = '', writing = () => {}) {
   for (let sent = 0; ; sent++) {
     const asked = ask ? await ask(signal) : null;
     signal.throwIfAborted();
@@ -125,7 +128,7 @@ async function attempt({ ask, work }, agreed, signal, writing = () => {}) {
     }
     writing(true);
     try {
-      await work(asked);
+      await work(asked, filled);
       return null;
     } catch (failure) {
       const { reason, retry_after_s: wait } = failure instanceof CallError ? failure.answer : {};
@@ -173,6 +176,7 @@ export async function confirm(question, stop) {
   let asked = question;
   let isChanged = false;
   let isUnread = false;
+  let mayBeDone = false;
   let isWriting = false;
   /** @type {Promise<boolean | undefined>} */
   let sending = Promise.resolve(undefined);
@@ -188,7 +192,7 @@ export async function confirm(question, stop) {
   let form = null;
   const answer = await openDialog((/** @type {(done?: boolean) => void} */ close, redraw) => {
     if (!form) {
-      form = new Form(dialogHost(redraw), { typed: '' });
+      form = new Form(dialogHost(redraw), { typed: '', ...(question.fill ? { [question.fill.name]: '' } : {}) });
       stop?.addEventListener('abort', () => cancel(close), { signal: cancelled.signal });
     }
     const current = form;
@@ -197,12 +201,12 @@ export async function confirm(question, stop) {
       redraw();
     };
     const send = onSubmit(async () => {
-      if (isUnread) {
+      if (isUnread || current.busy) {
         return;
       }
       sending = current.submit(async () => {
         try {
-          const other = await attempt(question, asked.losses, cancelled.signal, writing);
+          const other = await attempt(question, asked.losses, cancelled.signal, question.fill ? current.values[question.fill.name] : '', writing);
           if (!other) {
             return true;
           }
@@ -213,6 +217,7 @@ export async function confirm(question, stop) {
           }, UNREAD_MILLIS);
           return undefined;
         } catch (failure) {
+          mayBeDone ||= isUnknownOutcome(failure);
           if (stop?.aborted || (cancelled.signal.aborted && !isWriting)) {
             return undefined;
           }
@@ -233,15 +238,16 @@ export async function confirm(question, stop) {
     const isReady = !isUnread && (!asked.typed || current.values.typed === asked.typed);
     return html`<form method="dialog" @submit=${send}>
       <h2>${asked.title}</h2>
-      ${isChanged ? html`<p class="notice warn" role="alert">This has changed since you were asked. Nothing was sent.</p>` : nothing}
+      ${isChanged ? html`<p class="notice warn" role="alert">This has changed since you were asked. ${mayBeDone ? 'What you sent before may have been done.' : 'Nothing was sent.'}</p>` : nothing}
       <div class="prose">${asked.text}</div>
+      ${question.fill ? field(current, { ...question.fill, required: true, autofocus: true }) : nothing}
       ${asked.typed
-        ? field(current, { name: 'typed', label: `Type ${asked.typed} to go on`, required: true, autofocus: true })
+        ? field(current, { name: 'typed', label: `Type ${asked.typed} to go on`, required: true, autofocus: !question.fill })
         : nothing}
       ${formFault(current)}
       <div class="actions">
         <button type="submit" class=${asked.danger ? 'danger' : ''} ?disabled=${!isReady} aria-busy=${current.busy ? 'true' : 'false'}>${asked.action}</button>
-        <button type="button" class="quiet" ?autofocus=${!asked.typed} @click=${() => cancel(close)}>${isWriting ? 'Close' : 'Cancel'}</button>
+        <button type="button" class="quiet" ?autofocus=${!asked.typed && !question.fill} @click=${() => cancel(close)}>${isWriting ? 'Close' : 'Cancel'}</button>
         ${isWriting ? html`<span class="muted small" role="status">Sent. Waiting for the answer.</span>` : nothing}
       </div>
     </form>`;

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit';
-import { call } from '../lib/client.js';
+import { call, soon } from '../lib/client.js';
 import { dollars, duration, roughly } from '../lib/format.js';
-import { isRefusal, reasonOf, soon } from '../lib/losses.js';
+import { isRefusal, reasonOf } from '../lib/losses.js';
 import { Element, at, figure, money } from './parts.js';
 import { askFirst, confirm } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';

@@ -65,6 +65,21 @@ const operations = {};
 const ROWS = /** @type {Record<string, Row>} */ (/** @type {unknown} */ (operations));
 const REMEMBERED = 20;
 
+/**
+ * A write that is not answered within this time gets no answer any more: the service answers within seconds, and a proxy
+ * gives up before. Uploads take as long as they take.
+ */
+const WRITE_MILLIS = 120_000;
+
+/** A preview takes a fraction of this; after it a question is asked without it. */
+const PREVIEW_MILLIS = 5000;
+
+/** The code of refusals after which a write may be stored or not; the service has it too. */
+const UNKNOWN = 'outcome-unknown';
+
+/** What a proxy answers when the service did not: the request may have reached it. */
+const WITHOUT_ANSWER = [502, 504];
+
 /** @type {Shown[]} */
 let shown = [];
 const news = new EventTarget();
@@ -164,7 +179,7 @@ export async function request(operation, input = {}) {
     remember(one);
   }
   for (let again = false; ; again = true) {
-    const response = await send(method, target, body, input);
+    const response = await send(operation, target, input);
     one.status = response.status;
     news.dispatchEvent(new Event('change'));
     const json = await read(response);
@@ -175,17 +190,22 @@ export async function request(operation, input = {}) {
       await signInAgain();
       continue;
     }
-    throw new CallError(response.status, json);
+    throw isWrite(operation) && WITHOUT_ANSWER.includes(response.status) ? unknownOutcome(response.status) : new CallError(response.status, json);
   }
 }
 
+/** Whether an operation changes anything; previews are sent by POST and change nothing. @param {string} operation */
+function isWrite(operation) {
+  return ROWS[operation][0] !== 'GET' && !operation.startsWith('preview');
+}
+
 /**
- * @param {string} method
+ * @param {string} operation
  * @param {string} target
- * @param {string} kind
  * @param {Input} input
  */
-async function send(method, target, kind, input) {
+async function send(operation, target, input) {
+  const [method, , , kind] = ROWS[operation];
   /** @type {Record<string, string>} */
   const headers = { accept: 'application/json', ...input.headers };
   if (method !== 'GET' && csrf) {
@@ -199,14 +219,48 @@ async function send(method, target, kind, input) {
   } else if (kind === 'bytes') {
     body = input.body;
   }
+  const late = new AbortController();
+  const timer = isWrite(operation) && kind !== 'bytes' ? setTimeout(() => late.abort(), WRITE_MILLIS) : undefined;
+  const signal = timer === undefined ? input.signal : AbortSignal.any([late.signal, ...(input.signal ? [input.signal] : [])]);
   try {
-    return await fetch(target, { method, headers, body, signal: input.signal, credentials: 'same-origin' });
+    return await fetch(target, { method, headers, body, signal, credentials: 'same-origin' });
   } catch (fault) {
     if (input.signal?.aborted) {
       throw fault;
     }
+    if (isWrite(operation)) {
+      throw unknownOutcome(0);
+    }
     throw new CallError(0, { detail: 'The service cannot be reached. Check the connection, then try again.' });
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** The refusal of a write to which no answer came. @param {number} status */
+function unknownOutcome(status) {
+  return new CallError(status, {
+    error: UNKNOWN,
+    detail: 'No answer came, so it is unknown whether this was done. Reload the page and look before you send it again.',
+  });
+}
+
+/**
+ * Whether a write may have been done although it was refused.
+ * @param {unknown} failure
+ * @returns {failure is CallError}
+ */
+export function isUnknownOutcome(failure) {
+  return failure instanceof CallError && failure.code === UNKNOWN;
+}
+
+/**
+ * Ends a read before a question that takes too long.
+ * @param {AbortSignal} signal ends it earlier
+ * @returns {AbortSignal}
+ */
+export function soon(signal) {
+  return AbortSignal.any([signal, AbortSignal.timeout(PREVIEW_MILLIS)]);
 }
 
 /** @param {Response} response */

@@ -8,18 +8,6 @@ import { clock, count, dollars, firstAt } from './format.js';
 
 /** @typedef {import('../components/dialog.js').Asked} Asked */
 
-/** A preview takes a fraction of this; after it the question shows the last known state. */
-const PREVIEW_MILLIS = 5000;
-
-/**
- * Ends a read before a question that takes too long.
- * @param {AbortSignal} signal ends it earlier
- * @returns {AbortSignal}
- */
-export function soon(signal) {
-  return AbortSignal.any([signal, AbortSignal.timeout(PREVIEW_MILLIS)]);
-}
-
 /**
  * Whether the service would refuse the write for the same reason, so that nobody need be asked.
  * @param {unknown} failure

@@ -1,13 +1,12 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
+import { OperatorPage } from '../lib/operator-page.js';
 import { call } from '../lib/client.js';
 import { dollars } from '../lib/format.js';
 import { badge, empty, figure } from '../components/parts.js';
-import { confirm } from '../components/dialog.js';
 import '../components/table.js';
 
 /** One cluster as operators see it: what it holds, and what they let it do. */
-class Cluster extends Page {
+class Cluster extends OperatorPage {
   /** @override */
   get heading() {
     return this.params.cluster;
@@ -47,12 +46,12 @@ class Cluster extends Page {
   /** @param {string} title @param {boolean} isOn @param {Record<string, boolean>} body @param {string} on @param {string} off */
   toggle(title, isOn, body, on, off) {
     return html`<div class="sheet-head"><p><b>${title}</b> ${badge(isOn ? 'on' : 'off', isOn ? 'good' : 'calm')}<br><span class="muted">${isOn ? on : off}</span></p>
-      <button type="button" class="quiet small" aria-label=${`Turn ${isOn ? 'off' : 'on'} ${title.toLowerCase()}`} @click=${() => this.ask({
+      ${this.ifWriting(() => html`<button type="button" class="quiet small" aria-label=${`Turn ${isOn ? 'off' : 'on'} ${title.toLowerCase()}`} @click=${() => this.ask({
         title: `Turn ${title.toLowerCase()} ${isOn ? 'off' : 'on'} for ${this.params.cluster}?`,
         text: html`<p>${isOn ? off : on}</p>`,
         action: `Turn ${isOn ? 'off' : 'on'}`,
         work: () => call('updateCluster', { path: this.path, body: /** @type {any} */ (body) }),
-      })}>Turn ${isOn ? 'off' : 'on'}</button></div>`;
+      })}>Turn ${isOn ? 'off' : 'on'}</button>`)}</div>`;
   }
 
   /** @param {any} cluster @returns {import('../components/table.js').Column[]} */
@@ -62,7 +61,8 @@ class Cluster extends Page {
       { title: 'Node', value: (node) => node.node_id, cell: (node) => html`<span class="mono">${node.node_id ?? '–'}</span>` },
       { title: 'Address', value: (node) => node.public_ip, cell: (node) => html`<span class="mono">${node.public_ip ?? '–'}</span> ${pins.includes(node.public_ip) ? badge('pinned', 'warn') : nothing}` },
       { title: 'State', value: (node) => node.state, cell: (node) => badge(node.state ?? 'held', node.state === 'active' ? 'good' : 'calm') },
-      { title: 'Actions', isAction: true, cell: (node) => (node.public_ip ? this.pin(node.public_ip, pins.includes(node.public_ip)) : nothing) },
+      { title: 'Actions', isAction: true, cell: (node) => this.ifWriting(() => html`${node.public_ip ? this.pin(node.public_ip, pins.includes(node.public_ip)) : nothing}
+          ${node.node_id ? html`<button type="button" class="quiet tiny" aria-label=${`Evict ${node.node_id}`} @click=${() => this.evict(node.node_id)}>Evict</button>` : nothing}`) },
     ];
   }
 
@@ -75,13 +75,6 @@ class Cluster extends Page {
       action: isPinned ? 'Unpin' : 'Pin',
       work: () => call(isPinned ? 'unpinNode' : 'pinNode', { path }),
     })}>${isPinned ? 'Unpin' : 'Pin'}</button>`;
-  }
-
-  /** @param {import('../components/dialog.js').Question} question */
-  async ask(question) {
-    if (await confirm(question)) {
-      await this.refresh();
-    }
   }
 }
 

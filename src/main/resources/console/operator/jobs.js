@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
+import { OperatorPage } from '../lib/operator-page.js';
 import { call } from '../lib/client.js';
 import { duration } from '../lib/format.js';
 import { at, badge } from '../components/parts.js';
@@ -13,7 +13,7 @@ const SKIPPED = { 'no-confirmed-time': 'no confirmed time', 'other-process': 'ot
 const AGAIN_MILLIS = 10_000;
 
 /** The background jobs of the process that answers. */
-class Jobs extends Page {
+class Jobs extends OperatorPage {
   /** @override */
   get heading() {
     return 'Jobs';
@@ -48,7 +48,7 @@ class Jobs extends Page {
       { title: 'Last run', value: (job) => job.last_run_at, cell: (job) => (job.last_run_at ? html`${at(job.last_run_at)} <span class="faint">${took(job.last_duration_ms)}</span>` : 'none yet') },
       { title: 'Next run', value: (job) => job.next_run_at, cell: (job) => (job.next_run_at ? at(job.next_run_at) : 'running') },
       { title: 'Failures', numeric: true, value: (job) => job.failures, cell: (job) => `${job.failures} of ${job.runs}` },
-      { title: 'Actions', isAction: true, cell: (job) => this.action(job) },
+      { title: 'Actions', isAction: true, cell: (job) => this.ifWriting(() => this.action(job)) },
     ];
   }
 

@@ -1,14 +1,14 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
+import { OperatorPage } from '../lib/operator-page.js';
 import { call } from '../lib/client.js';
 import { at, badge } from '../components/parts.js';
-import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import '../components/copy.js';
 import '../components/table.js';
 
 /** The tokens of those who run the platform. */
-class Operators extends Page {
+class Operators extends OperatorPage {
   /** @override */
   get heading() {
     return 'Operators';
@@ -16,7 +16,7 @@ class Operators extends Page {
 
   /** @override */
   headActions() {
-    return html`<button type="button" id="mint-operator" @click=${() => this.mint()}>Mint a token</button>`;
+    return this.ifWriting(() => html`<button type="button" id="mint-operator" @click=${() => this.mint()}>Mint a token</button>`);
   }
 
   /** @override */
@@ -37,7 +37,7 @@ class Operators extends Page {
       { title: 'Minted by', value: (row) => row.created_by, cell: (row) => row.created_by },
       { title: 'Minted', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
       { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at, 'ago') : 'never') },
-      { title: 'Actions', isAction: true, cell: (row) => (row.revoked_at ? badge('revoked') : html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.revoke(row)}>Revoke</button>`) },
+      { title: 'Actions', isAction: true, cell: (row) => (row.revoked_at ? badge('revoked') : this.ifWriting(() => html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.revoke(row)}>Revoke</button>`)) },
     ];
   }
 
@@ -70,16 +70,13 @@ class Operators extends Page {
 
   /** @param {any} token */
   async revoke(token) {
-    const done = await confirm({
+    await this.ask({
       title: `Revoke the token of ${token.name}?`,
       text: html`<p>It stops working at once, and so do the sessions of browsers that began with it${token.token_id === this.session.token_id ? html`, <strong>this one too</strong>` : nothing}.</p>`,
       action: 'Revoke',
       danger: true,
       work: () => call('revokeOperator', { path: { token_id: token.token_id } }),
     });
-    if (done) {
-      await this.refresh();
-    }
   }
 }
 

@@ -1,27 +1,44 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
-import { dollars, micros, roughly } from '../lib/format.js';
-import { soon } from '../lib/losses.js';
+import { OperatorPage } from '../lib/operator-page.js';
+import { CallError, call, isUnknownOutcome, soon } from '../lib/client.js';
+import { micros } from '../lib/format.js';
 import { at, badge, empty, figure, money, tabs } from '../components/parts.js';
-import { askFirst, confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { askFirst, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
 
+const UNKNOWN_BOOKING =
+  'No answer came, so it is unknown whether this was booked; the ledger shows it. You can press the button again: the same booking is made once.';
+
+const OTHER_BOOKING =
+  'An earlier booking of this form, whose answer was lost, was made with another amount; the ledger shows it. Nothing was booked now. Reload the page to book this amount, too.';
+
+/** Loaded when something is asked. */
+const questions = () => import('../lib/organization-questions.js');
+
+/** Loaded with the parts that show money. */
+const bills = () => import('../components/bills.js');
+
 const TABS = [
   { show: '', text: 'Money' },
+  { show: 'ledger', text: 'Ledger' },
+  { show: 'usage', text: 'Usage' },
+  { show: 'statements', text: 'Statements' },
   { show: 'clusters', text: 'Clusters' },
   { show: 'members', text: 'Members' },
   { show: 'tokens', text: 'Tokens' },
 ];
 
 /** One customer: what it owes and may spend, its clusters, members and tokens. */
-class Organization extends Page {
+class Organization extends OperatorPage {
   constructor() {
     super();
     this.limit = new Form(this, { limit_usd: '' });
-    this.money = new Form(this, { amount_usd: '', memo: '', idempotency_key: crypto.randomUUID() });
+    this.hold = new Form(this, { stage: 'notice', reason: '' });
+    this.money = new Form(this, { amount_usd: '', memo: '' });
+    /** The key of the booking that the form is about, until it is known to be booked. */
+    this.key = crypto.randomUUID();
   }
 
   /** @override */
@@ -39,7 +56,7 @@ class Organization extends Page {
 
   /** @override */
   headActions() {
-    return this.data && !this.data.org.retired_at
+    return this.mayWrite && this.data && !this.data.org.retired_at
       ? html`<button type="button" class="quiet small" id="retire-org" @click=${() => this.retire()}>Retire</button>`
       : nothing;
   }
@@ -57,11 +74,38 @@ class Organization extends Page {
     if (tab === 'tokens') {
       return { org, tab, rows: (await call('listOrgTokens', { path, query: { limit: 500 }, signal })).tokens };
     }
+    if (tab === 'ledger') {
+      return { org, tab, bills: await bills(), page: await call('listOrgLedger', { path, query: { limit: 100 }, signal }) };
+    }
+    if (tab === 'usage') {
+      return { org, tab, bills: await bills(), page: await call('listOrgUsage', { path, query: { limit: 100 }, signal }) };
+    }
+    if (tab === 'statements') {
+      const month = this.query.get('month');
+      const [{ statements }, statement] = await Promise.all([
+        call('listOrgStatements', { path, signal }),
+        month ? call('readOrgStatement', { path: { ...path, month }, signal }) : null,
+      ]);
+      return { org, tab, bills: await bills(), rows: statements, statement };
+    }
     return { org, tab, billing: await call('readBilling', { path, signal }) };
   }
 
+  async moreLedger() {
+    const { page } = this.data;
+    const next = await call('listOrgLedger', { path: this.path, query: { limit: 500, after: page.next } });
+    this.data = { ...this.data, page: { ...next, transactions: [...page.transactions, ...next.transactions] } };
+  }
+
+  async moreUsage() {
+    const { page } = this.data;
+    const next = await call('listOrgUsage', { path: this.path, query: { limit: 500, after: page.next } });
+    this.data = { ...this.data, page: { ...next, lines: [...page.lines, ...next.lines] } };
+  }
+
   /** @override */
-  view(/** @type {any} */ { org, tab, rows, billing }) {
+  view(/** @type {any} */ data) {
+    const { org, tab } = data;
     const base = `/operator/organizations/${org.org_id}`;
     return html`
       <p class="muted"><span class="mono">${org.org_id}</span> · ${org.kind === 'public_research' ? 'public research' : 'standard'} ·
@@ -69,11 +113,38 @@ class Organization extends Page {
         ${org.retired_at ? badge('retired', 'warn') : nothing}
         · <a href=${`/operator/trail?org=${org.org_id}`}>Trail</a></p>
       ${tabs('Parts of this page', TABS.map(({ show, text }) => ({ href: show ? `${base}?show=${show}` : base, text, current: show === tab })))}
-      ${billing ? this.billing(billing) : tab === 'clusters' ? this.clusters(rows) : tab === 'members' ? this.members(rows) : this.tokens(rows)}`;
+      ${this.tabView(data, base)}`;
   }
 
-  /** @param {any} billing */
-  billing(billing) {
+  /** @param {any} data @param {string} base the address of the page */
+  tabView({ org, tab, rows, page, statement, billing, bills }, base) {
+    switch (tab) {
+      case 'clusters':
+        return this.clusters(rows);
+      case 'members':
+        return this.members(rows);
+      case 'tokens':
+        return this.tokens(rows);
+      case 'ledger':
+        return html`<bourse-table caption="Ledger" .columns=${bills.LEDGER} .rows=${page.transactions} .key=${(/** @type {any} */ row) => `transaction-${row.id}`}
+          ?more=${page.more} @more=${() => this.moreLedger()}
+          .empty=${empty('No money has moved', 'Payments, credits and usage are listed here.')}></bourse-table>`;
+      case 'usage':
+        return html`<p class="muted">Usage of this month by hour and cluster.</p>
+          <bourse-table caption="Usage by hour" .columns=${bills.HOURS} .rows=${page.lines} .key=${(/** @type {any} */ row) => `line-${row.cluster}-${row.hour}`}
+            ?more=${page.more} @more=${() => this.moreUsage()}
+            .empty=${empty('Nothing was used', 'An hour in which a cluster held an active node is one line.')}></bourse-table>`;
+      case 'statements':
+        return html`${statement ? bills.statementSheet(statement) : nothing}
+          <bourse-table caption="Statements" .columns=${bills.statementColumns(`${base}?show=statements`)} .rows=${rows} .key=${(/** @type {any} */ row) => `statement-${row.month}`}
+            .empty=${empty('No statement yet', 'Each month in which money moves has one.')}></bourse-table>`;
+      default:
+        return this.billing(org, billing);
+    }
+  }
+
+  /** @param {any} org @param {any} billing */
+  billing(org, billing) {
     return html`
       <dl class="figures-row">
         ${figure('Balance', money(billing.balance_micros), html`as of ${at(billing.as_of)}`)}
@@ -81,22 +152,92 @@ class Organization extends Page {
         ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : money(billing.spend_limit_micros), limitNote(billing))}
         ${figure('Hold', billing.hold ? badge(billing.hold.stage, billing.hold.stage === 'grace' ? 'warn' : 'bad') : badge('none', 'good'), billing.hold ? billing.hold.reason : nothing)}
       </dl>
-      ${billing.operator_hold ? html`<p class="notice bad" role="status">Held by an operator in stage ${billing.operator_hold.stage}, because: ${billing.operator_hold.reason}.</p>` : nothing}
+      ${billing.operator_hold
+        ? html`<div class="notice bad" role="status"><p>Held by an operator in stage ${billing.operator_hold.stage} since ${at(billing.operator_hold.since)}, because: ${billing.operator_hold.reason}</p>
+            ${this.ifWriting(() => html`<button type="button" class="quiet small" id="lift-hold" @click=${() => this.lift(org)}>Lift hold</button>`)}</div>`
+        : nothing}
+      ${org.retired_at ? nothing : this.ifWriting(() => this.forms(org, billing))}`;
+  }
+
+  /** What an operator may change. @param {any} org @param {any} billing */
+  forms(org, billing) {
+    return html`
+      <form class="sheet" @submit=${onSubmit(() => this.book('creditBilling'))}><h2>Credit or payment</h2>
+        <div class="fields-row">
+          ${field(this.money, { name: 'amount_usd', label: 'Amount', type: 'number', unit: '$', step: '0.01', required: true, hint: 'A negative credit takes money back.' })}
+          ${field(this.money, { name: 'memo', label: 'Memo', hint: 'The organization reads it.' })}
+        </div>
+        ${formFault(this.money)}
+        <div class="actions">${submitButton(this.money, 'Book a credit')}
+          <button type="button" class="quiet" @click=${() => this.book('payBilling')}>Book a payment</button></div>
+      </form>
       <form class="sheet" @submit=${onSubmit(() => this.setLimit())}><h2>Operator’s spend limit</h2>
         ${field(this.limit, { name: 'limit_usd', label: 'A month', type: 'number', unit: '$', step: '0.01', required: true })}
         ${formFault(this.limit)}
         <div class="actions">${submitButton(this.limit, 'Set limit')}
           ${billing.spend_limit_operator_micros === null ? nothing : html`<button type="button" class="quiet" @click=${() => this.clearLimit()}>Delete limit</button>`}</div>
       </form>
-      <form class="sheet" @submit=${onSubmit(() => this.book('creditBilling'))}><h2>Credit or payment</h2>
+      <form class="sheet" @submit=${onSubmit(() => this.putOnHold(org))}><h2>${billing.operator_hold ? 'Change the hold' : 'Hold'}</h2>
         <div class="fields-row">
-          ${field(this.money, { name: 'amount_usd', label: 'Amount', type: 'number', unit: '$', step: '0.01', required: true })}
-          ${field(this.money, { name: 'memo', label: 'Memo' })}
+          ${field(this.hold, { name: 'stage', label: 'Stage', type: 'select', required: true, options: [
+            { value: 'notice', text: 'Notice: no more nodes are granted' },
+            { value: 'enforce', text: 'Enforce: its nodes are reclaimed too' },
+          ] })}
+          ${field(this.hold, { name: 'reason', label: 'Reason', required: true, hint: 'The organization reads it.' })}
         </div>
-        ${formFault(this.money)}
-        <div class="actions">${submitButton(this.money, 'Book a credit')}
-          <button type="button" class="quiet" @click=${() => this.book('payBilling')}>Book a payment</button></div>
+        ${formFault(this.hold)}
+        <div class="actions">${submitButton(this.hold, billing.operator_hold ? 'Change hold' : 'Put on hold', { danger: true })}</div>
       </form>`;
+  }
+
+  /** @param {any} org */
+  async lift(org) {
+    const { liftQuestion } = await questions();
+    await this.ask(liftQuestion(org.org_id, org.display));
+  }
+
+  /** @param {any} org */
+  async putOnHold(org) {
+    const { stage, reason } = this.hold.values;
+    const path = this.path;
+    const body = { stage, reason };
+    const work = () => call('holdOrg', { path, body });
+    if (reason.trim() === '') {
+      await this.hold.submit(work);
+      return;
+    }
+    if (await this.askForForm(this.hold, async (signal) => (await questions()).holdQuestion(org, body, signal), work)) {
+      this.hold.reset({ stage: 'notice', reason: '' });
+      toast(`${org.display} is on hold`);
+      await this.refresh();
+    }
+  }
+
+  /**
+   * Asks before a form is sent, and asks nothing any more once it was edited during the check.
+   * @param {Form} form
+   * @param {(signal: AbortSignal) => Promise<import('../components/dialog.js').Asked>} question
+   * @param {() => Promise<unknown>} work
+   */
+  askForForm(form, question, work) {
+    const typed = JSON.stringify(form.values);
+    const left = new AbortController();
+    this.atEnd(() => left.abort());
+    return askFirst(
+      {
+        ask: async (signal) => {
+          const asked = await question(signal);
+          if (JSON.stringify(form.values) !== typed) {
+            toast('The form changed during the check. Nothing was sent.');
+            left.abort();
+          }
+          return asked;
+        },
+        work,
+        form,
+      },
+      left.signal,
+    );
   }
 
   /**
@@ -104,7 +245,7 @@ class Organization extends Page {
    * says what it expects.
    * @param {Form} form
    * @param {string} sum the name of its field
-   * @param {(billing: any) => import('../components/dialog.js').Asked} question
+   * @param {(asking: Awaited<ReturnType<typeof questions>>, billing: any) => import('../components/dialog.js').Asked} question
    * @param {() => Promise<unknown>} work
    */
   async askForMoney(form, sum, question, work) {
@@ -112,24 +253,7 @@ class Organization extends Page {
       await form.submit(work);
       return false;
     }
-    const typed = JSON.stringify(form.values);
-    const left = new AbortController();
-    this.atEnd(() => left.abort());
-    return askFirst(
-      {
-        ask: async (signal) => {
-          const billing = await call('readBilling', { path: this.path, signal: soon(signal) });
-          if (JSON.stringify(form.values) !== typed) {
-            toast('The form changed during the check. Nothing was booked.');
-            left.abort();
-          }
-          return question(billing);
-        },
-        work,
-        form,
-      },
-      left.signal,
-    );
+    return this.askForForm(form, async (signal) => question(...(await Promise.all([questions(), call('readBilling', { path: this.path, signal: soon(signal) })]))), work);
   }
 
   async setLimit() {
@@ -139,20 +263,7 @@ class Organization extends Page {
     const done = await this.askForMoney(
       this.limit,
       'limit_usd',
-      (billing) => {
-        const isUsed = limit * 1e6 <= billing.month_usage_micros;
-        return {
-          title: `Limit ${this.heading} to ${dollars(limit)} a month?`,
-          text: html`<p>${roughly(billing.month_usage_micros)} are used in ${billing.month}. ${isUsed
-            ? billing.spend_limit_enforced
-              ? html`<strong>It is granted nothing any more, and its nodes are reclaimed.</strong>`
-              : 'The limit is reached, but spend limits are not enforced now.'
-            : ''}</p>`,
-          action: 'Set limit',
-          danger: isUsed,
-          losses: JSON.stringify([isUsed, billing.spend_limit_enforced]),
-        };
-      },
+      (questions, billing) => questions.limitQuestion(this.heading, limit, billing),
       () => call('limitBilling', { path, body: { limit_usd: limit } }),
     );
     if (done) {
@@ -163,44 +274,42 @@ class Organization extends Page {
   }
 
   async clearLimit() {
-    const done = await confirm({
+    await this.ask({
       title: `Delete the operator’s spend limit of ${this.params.org}?`,
       text: html`<p>Then only its balance and the limit that its members set, if any, bound what it spends.</p>`,
       action: 'Delete limit',
       work: () => call('unlimitBilling', { path: this.path }),
     });
-    if (done) {
-      await this.refresh();
-    }
   }
 
   /** @param {'creditBilling' | 'payBilling'} operation */
   async book(operation) {
     const { values } = this.money;
     const amount = values.amount_usd === '' ? NaN : Number(values.amount_usd);
-    const body = { amount_usd: amount, idempotency_key: values.idempotency_key, ...(values.memo ? { memo: values.memo } : {}) };
+    const body = { amount_usd: amount, idempotency_key: this.key, ...(values.memo ? { memo: values.memo } : {}) };
     const path = this.path;
-    const { title, text, action, done: booked } = bookingWords(operation, amount, this.heading);
     const done = await this.askForMoney(
       this.money,
       'amount_usd',
-      ({ balance_micros: balance }) => {
-        const after = balance + amount * 1e6;
-        return {
-          title,
-          text: html`<p>${text} Its balance is ${roughly(balance)} now and ${roughly(after)} after it.
-              ${after < 0 && after < balance ? html`<strong>A negative balance can put the organization on hold.</strong>` : nothing}</p>
-            <p>An entry of the ledger cannot be deleted; another entry corrects it.</p>`,
-          action,
-          danger: amount < 0,
-          losses: String(after < 0),
-        };
+      (questions, billing) => questions.bookingQuestion(operation, this.heading, amount, billing),
+      async () => {
+        try {
+          await call(operation, { path, body });
+        } catch (failure) {
+          if (isUnknownOutcome(failure)) {
+            throw new CallError(0, { error: failure.code, detail: UNKNOWN_BOOKING });
+          }
+          if (failure instanceof CallError && failure.answer.reason === 'exists') {
+            throw new CallError(failure.status, { ...failure.answer, detail: OTHER_BOOKING });
+          }
+          throw failure;
+        }
       },
-      () => call(operation, { path, body }),
     );
     if (done) {
-      this.money.reset({ amount_usd: '', memo: '', idempotency_key: crypto.randomUUID() });
-      toast(booked);
+      this.key = crypto.randomUUID();
+      this.money.reset({ amount_usd: '', memo: '' });
+      toast(operation === 'payBilling' ? 'The payment is booked' : amount < 0 ? 'The debit is booked' : 'The credit is booked');
       await this.refresh();
     }
   }
@@ -217,7 +326,7 @@ class Organization extends Page {
   /** @param {any[]} rows */
   members(rows) {
     return html`<section class="sheet" aria-labelledby="members"><div class="sheet-head"><h2 id="members">Members</h2>
-        <button type="button" class="small" id="invite" @click=${() => this.invite()}>Invite</button></div>
+        ${this.ifWriting(() => html`<button type="button" class="small" id="invite" @click=${() => this.invite()}>Invite</button>`)}</div>
       <bourse-table caption="Members" ?search=${rows.length > 8} .rows=${rows} .key=${(/** @type {any} */ row) => `member-${row.username}`} .columns=${[
         { title: 'Name', value: (/** @type {any} */ row) => row.name, cell: (/** @type {any} */ row) => html`${row.name} <span class="faint mono">${row.username}</span> ${row.suspended_at ? badge('suspended', 'warn') : nothing}` },
         { title: 'E-mail', value: (/** @type {any} */ row) => row.email, cell: (/** @type {any} */ row) => row.email },
@@ -230,6 +339,9 @@ class Organization extends Page {
   memberActions(member) {
     const path = { ...this.path, username: member.username };
     const suspended = !member.suspended_at;
+    if (!this.mayWrite) {
+      return nothing;
+    }
     return html`<button type="button" class="quiet tiny" aria-label=${`${suspended ? 'Suspend' : 'Let in'} ${member.username}`} @click=${() => this.ask({
         title: suspended ? `Suspend ${member.name}?` : `Let ${member.name} in again?`,
         text: suspended ? html`<p>They are signed out everywhere at once. Tokens they minted go on working.</p>` : html`<p>They may sign in again.</p>`,
@@ -273,8 +385,8 @@ class Organization extends Page {
       { title: 'May', value: (/** @type {any} */ row) => row.scopes.join(' '), cell: (/** @type {any} */ row) => html`<span class="mono small">${row.scopes.join(' ')}</span>` },
       { title: 'Minted by', value: (/** @type {any} */ row) => row.created_by, cell: (/** @type {any} */ row) => row.created_by },
       { title: 'Last used', value: (/** @type {any} */ row) => row.last_used_at, cell: (/** @type {any} */ row) => at(row.last_used_at, 'ago') },
-      { title: 'Actions', isAction: true, cell: (/** @type {any} */ row) => row.revoked_at
-        ? badge('revoked')
+      { title: 'Actions', isAction: true, cell: (/** @type {any} */ row) => row.revoked_at || !this.mayWrite
+        ? row.revoked_at ? badge('revoked') : nothing
         : html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.ask({
             title: `Revoke ${row.name}?`,
             text: html`<p>Every program that uses it is refused at once.</p>`,
@@ -286,39 +398,12 @@ class Organization extends Page {
   }
 
   async retire() {
-    await this.ask({
-      title: `Retire ${this.heading}?`,
-      text: html`<p><strong>All its tokens stop working, its members are signed out, and its clusters are given back.</strong> Nothing of it can be changed any more.</p>`,
-      action: 'Retire',
-      danger: true,
-      typed: this.params.org,
+    const { retireQuestion } = await questions();
+    await this.askWithPreview({
+      ask: (signal) => retireQuestion(this.data.org, signal),
       work: () => call('retireOrg', { path: this.path }),
     });
   }
-
-  /** @param {import('../components/dialog.js').Question} question */
-  async ask(question) {
-    if (await confirm(question)) {
-      await this.refresh();
-    }
-  }
-}
-
-/**
- * How a booking reads: a negative credit is money taken.
- * @param {'creditBilling' | 'payBilling'} operation
- * @param {number} amount
- * @param {string} org
- */
-function bookingWords(operation, amount, org) {
-  const sum = dollars(Math.abs(amount));
-  if (operation === 'payBilling') {
-    const minus = amount < 0 ? '-' : '';
-    return { title: `Book a payment of ${minus}${sum} for ${org}?`, text: 'The organization paid this sum.', action: 'Book the payment', done: 'The payment is booked' };
-  }
-  return amount < 0
-    ? { title: `Debit ${org} ${sum}?`, text: 'A negative credit takes money from the organization.', action: `Debit ${sum}`, done: 'The debit is booked' }
-    : { title: `Book a credit of ${sum} for ${org}?`, text: 'The organization gets this sum without a payment.', action: 'Book the credit', done: 'The credit is booked' };
 }
 
 /** Both limits where there are two, and whether they are acted upon. @param {any} billing */

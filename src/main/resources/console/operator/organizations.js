@@ -1,5 +1,5 @@
 import { html } from 'lit';
-import { Page } from '../lib/page.js';
+import { OperatorPage } from '../lib/operator-page.js';
 import { call } from '../lib/client.js';
 import { navigate } from '../lib/router.js';
 import { at, badge, empty } from '../components/parts.js';
@@ -8,7 +8,7 @@ import { Form, field, formFault, onSubmit, submitButton } from '../components/fo
 import '../components/table.js';
 
 /** The customers. */
-class Organizations extends Page {
+class Organizations extends OperatorPage {
   /** @override */
   get heading() {
     return 'Organizations';
@@ -16,7 +16,7 @@ class Organizations extends Page {
 
   /** @override */
   headActions() {
-    return html`<button type="button" id="make-org" @click=${() => this.make()}>New organization</button>`;
+    return this.ifWriting(() => html`<button type="button" id="make-org" @click=${() => this.make()}>New organization</button>`);
   }
 
   /** @override */

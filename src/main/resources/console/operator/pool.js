@@ -1,10 +1,9 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
-import { duration } from '../lib/format.js';
-import { soon } from '../lib/losses.js';
+import { OperatorPage } from '../lib/operator-page.js';
+import { call, soon } from '../lib/client.js';
+import { count, dollars, duration } from '../lib/format.js';
 import { at, badge, empty, figure } from '../components/parts.js';
-import { askFirst, confirm } from '../components/dialog.js';
+import { askFirst, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
@@ -17,7 +16,7 @@ const NOTICE = 'notice_ms';
 const SWITCHES = ['detector_armed', 'swaps_enabled', 'self_service'];
 
 /** One pool: its terms and its machines. */
-class Pool extends Page {
+class Pool extends OperatorPage {
   constructor() {
     super();
     this.form = new Form(this, {});
@@ -28,6 +27,13 @@ class Pool extends Page {
   /** @override */
   get heading() {
     return this.params.pool;
+  }
+
+  /** @override */
+  headActions() {
+    return this.data && this.mayWrite && !this.session.site
+      ? html`<button type="button" class="quiet small" id="pause" @click=${() => this.pause(this.data.pool)}>${this.data.pool.paused ? 'Resume market' : 'Pause market'}</button>`
+      : nothing;
   }
 
   /** @override */
@@ -57,22 +63,23 @@ class Pool extends Page {
 
   /** @override */
   view(/** @type {any} */ { pool, nodes, next }) {
-    const count = (/** @type {string} */ state) => nodes.filter((/** @type {any} */ node) => node.state === state).length;
+    const inState = (/** @type {string} */ state) => nodes.filter((/** @type {any} */ node) => node.state === state).length;
     return html`
       ${pool.paused ? html`<p class="notice bad" role="status">The market is paused by ${pool.paused_by}, because: ${pool.pause_reason}. It grants and takes nothing.</p>` : nothing}
       <dl class="figures-row">
         ${figure('GPUs of a node', pool.gpus_per_node, `${pool.gpu_vendor} ${pool.gpu_model ?? ''}`)}
         ${figure('Tenants', pool.tenants === 'root' ? 'root' : 'login only', pool.tenants === 'root' ? 'a new image after each' : 'cleaned after each')}
         ${figure('Notice', pool.notice_ms === null ? 'as the service' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}
-        ${figure('Free', count('free'))}${figure('Held', count('held'))}
-        ${figure('Quarantined', count('quarantined'))}${figure('Unreachable', count('unreachable'))}
+        ${figure('Free', inState('free'))}${figure('Held', inState('held'))}
+        ${figure('Quarantined', inState('quarantined'))}${figure('Unreachable', inState('unreachable'))}
       </dl>
-      ${this.session.site ? nothing : this.terms()}
+      ${this.session.site ? nothing : this.ifWriting(() => this.terms())}
       <section class="sheet" aria-labelledby="nodes"><div class="sheet-head"><h2 id="nodes">Nodes</h2>
-        <button type="button" class="quiet small" @click=${() => this.refresh()}>Read again</button></div>
+        <div class="actions">${this.ifWriting(() => html`<button type="button" class="small" id="add-node" @click=${() => this.addNode(pool)}>Add a node</button>`)}
+          <button type="button" class="quiet small" @click=${() => this.refresh()}>Read again</button></div></div>
         <bourse-table caption="Nodes" ?search=${nodes.length > 8} ?more=${Boolean(next)} @more=${() => this.more()} .rows=${nodes}
           .key=${(/** @type {any} */ node) => `node-${node.node_id}`} .columns=${this.columns()}
-          .empty=${empty('No machine yet', html`Machines come in with <code>bourse admin nodes add</code>.`)}></bourse-table>
+          .empty=${empty('No node yet', 'The market grants a node as soon as it is added.')}></bourse-table>
       </section>`;
   }
 
@@ -118,18 +125,20 @@ class Pool extends Page {
     const typed = JSON.stringify(values);
     const left = new AbortController();
     this.atEnd(() => left.abort());
+    /** @type {any} */
+    let now;
     await askFirst(
       {
         ask: async (signal) => {
-          const now = await call('readPool', { path: { pool: pool.name }, signal: soon(signal) });
+          now = await call('readPool', { path: { pool: pool.name }, signal: soon(signal) });
           if (JSON.stringify(this.form.values) !== typed) {
             toast('The form changed during the check. Nothing was saved.');
             left.abort();
           }
-          return termsQuestion(now, body);
+          return termsQuestion(now, body, await losersOf(now, body, signal));
         },
         work: async () => {
-          const saved = await call('updatePool', { path: { pool: pool.name }, body: /** @type {any} */ (body) });
+          const saved = await call('updatePool', { path: { pool: pool.name }, body: /** @type {any} */ ({ ...body, expected: termsOf(now, body) }) });
           if (JSON.stringify(this.form.values) === typed) {
             this.begin(saved);
           }
@@ -152,7 +161,7 @@ class Pool extends Page {
       { title: 'Cluster', value: (node) => node.cluster, cell: (node) => this.holder(node) },
       { title: 'Failures', numeric: true, value: (node) => node.failures, cell: (node) => node.failures },
       { title: 'Last seen', value: (node) => node.last_seen, cell: (node) => at(node.last_seen, 'ago') },
-      { title: 'Actions', isAction: true, cell: (node) => this.nodeActions(node) },
+      { title: 'Actions', isAction: true, cell: (node) => this.ifWriting(() => this.nodeActions(node)) },
     ];
   }
 
@@ -195,41 +204,118 @@ class Pool extends Page {
         action: node.cordoned ? 'Uncordon' : 'Cordon',
         work: () => call('updateNode', { path, body: { cordoned: !node.cordoned } }),
       })}>${node.cordoned ? 'Uncordon' : 'Cordon'}</button>
-      <button type="button" class="quiet tiny" aria-label=${`Retire ${node.node_id}`} @click=${() => this.ask({
-        title: `Retire ${node.node_id}?`,
-        text: html`<p>${node.cluster ? html`<strong>It is taken from ${node.cluster} and its data is lost.</strong> ` : nothing}It leaves the pool for good.</p>`,
-        action: 'Retire',
-        danger: true,
-        typed: node.node_id,
-        work: () => call('retireNode', { path }),
-      })}>Retire</button>`;
+      ${node.state === 'held'
+        ? html`<button type="button" class="quiet tiny" aria-label=${`Evict ${node.node_id}`}
+            @click=${() => this.evict(node.node_id)}>Evict</button>`
+        : nothing}
+      <button type="button" class="quiet tiny" aria-label=${`Retire ${node.node_id}`}
+        @click=${() => this.retire(node.node_id)}>Retire</button>`;
   }
 
-  /** @param {import('../components/dialog.js').Question} question */
-  async ask(question) {
-    if (await confirm(question)) {
+  /** @param {string} nodeId */
+  async retire(nodeId) {
+    const { retireTask } = await import('../lib/nodes.js');
+    await this.askWithPreview(retireTask(nodeId, Boolean(this.session.site)));
+  }
+
+  /** @param {any} pool */
+  async pause(pool) {
+    const path = { pool: pool.name };
+    await this.ask(pool.paused
+      ? {
+          title: `Resume the market of ${pool.name}?`,
+          text: html`<p>The next tick does what is due: <strong>organizations on hold and clusters that are outbid lose nodes</strong>, the latter after a notice of full length.</p>`,
+          action: 'Resume',
+          danger: true,
+          work: () => call('updatePool', { path, body: { paused: false } }),
+        }
+      : {
+          title: `Pause the market of ${pool.name}?`,
+          text: html`<p>It grants nothing and takes nothing, not from organizations on hold either. Notices that run are withdrawn. What is held is billed on.</p>`,
+          action: 'Pause',
+          danger: true,
+          fill: { name: 'pause_reason', label: 'Reason', hint: 'Tenants read it.' },
+          work: (_, reason) => call('updatePool', { path, body: { paused: true, pause_reason: reason } }),
+        });
+  }
+
+  /** @param {any} pool */
+  async addNode(pool) {
+    const isReal = pool.provider === 'ssh';
+    /** @type {Form | null} */
+    let form = null;
+    const added = await openDialog((/** @type {(id?: string) => void} */ close, redraw) => {
+      form ??= new Form(dialogHost(redraw), { node_id: '', public_ip: '', ssh_port: '', ...(isReal ? { host_key: '' } : {}) });
+      const current = form;
+      const send = onSubmit(async () => {
+        const { ssh_port: port, ...texts } = current.values;
+        const body = { ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== '')), ...(port === '' ? {} : { ssh_port: Number(port) }) };
+        const node = await current.submit(() => call('addNode', { path: { pool: pool.name }, body: /** @type {any} */ (body) }));
+        if (node) {
+          close(node.node_id);
+        }
+      });
+      return html`<form @submit=${send}><h2>Add a node to ${pool.name}</h2>
+        <p>The market may grant it as soon as the machine answers that it holds no allocation.</p>
+        ${field(current, { name: 'node_id', label: 'Name', required: true, autofocus: true })}
+        ${field(current, { name: 'public_ip', label: 'Address', required: isReal, hint: isReal ? 'Where tenants reach it.' : 'Empty: the next free one.' })}
+        ${field(current, { name: 'ssh_port', label: 'Port of ssh', type: 'number', min: 1, step: 1, hint: `Empty: ${pool.ssh_port}, as the pool has it.` })}
+        ${isReal ? field(current, { name: 'host_key', label: 'Host key', type: 'textarea', required: true, hint: 'Type and base64 as ssh-keyscan prints them, without the address.' }) : nothing}
+        ${formFault(current)}
+        <div class="actions">${submitButton(current, 'Add node')}<button type="button" class="quiet" @click=${() => close()}>Cancel</button></div></form>`;
+    });
+    if (added) {
+      toast(`${added} is in the pool`);
       await this.refresh();
     }
   }
 }
 
 /**
+ * The terms that a change is based on.
+ * @param {any} pool as it was read last
+ * @param {Record<string, unknown>} body
+ */
+function termsOf(pool, body) {
+  return Object.fromEntries(Object.keys(body).map((name) => [name, pool[name]]));
+}
+
+/**
+ * The clusters that hold nodes of a pool and declare less than the new reserve price.
  * @param {any} pool as it is now
  * @param {Record<string, any>} body
+ * @param {AbortSignal} signal
+ */
+async function losersOf(pool, body, signal) {
+  const reserve = body.reserve_price_per_gpu_hour;
+  if (!(reserve > pool.reserve_price_per_gpu_hour)) {
+    return [];
+  }
+  const { clusters } = await call('listClusters', { query: { pool: pool.name, limit: 500 }, signal: soon(signal) });
+  return clusters.filter((/** @type {any} */ cluster) => cluster.held_nodes > 0 && cluster.declared && cluster.declared.max_price_per_gpu_hour < reserve);
+}
+
+/**
+ * @param {any} pool as it is now
+ * @param {Record<string, any>} body
+ * @param {any[]} losers as of `losersOf`
  * @returns {import('../components/dialog.js').Asked}
  */
-function termsQuestion(pool, body) {
+function termsQuestion(pool, body, losers) {
   const changes = Object.entries(body).map(([name, value]) => [name, `${pool[name] ?? 'none'} to ${value ?? 'none'}`]);
   return {
     title: `Change the terms of ${pool.name}?`,
     text: html`<p>They are in force for everybody in the pool from the next tick on:</p>
       <ul class="plain">${changes.map(([name, change]) => html`<li><span class="mono">${name}</span>: ${change}</li>`)}</ul>
       ${body.reserve_price_per_gpu_hour > pool.reserve_price_per_gpu_hour
-        ? html`<p><strong>Clusters whose ceiling is under the reserve price lose their nodes</strong>, with what is stored there.</p>`
+        ? losers.length === 0
+          ? html`<p>No cluster that holds nodes has a ceiling under the new reserve price now.</p>`
+          : html`<p><strong>These clusters have a ceiling under the reserve price and lose their nodes</strong>, with what is stored there:</p>
+              <ul class="plain">${losers.map((cluster) => html`<li><span class="mono">${cluster.name}</span> of ${cluster.org}: ${count(cluster.held_nodes, 'node')}, at most ${dollars(cluster.declared.max_price_per_gpu_hour)}</li>`)}</ul>`
         : nothing}`,
     action: 'Change the terms',
     danger: true,
-    losses: JSON.stringify(changes),
+    losses: JSON.stringify([changes, losers.map((cluster) => [cluster.name, cluster.held_nodes])]),
   };
 }
 

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { Page } from '../lib/page.js';
+import { OperatorPage } from '../lib/operator-page.js';
 import { CallError, address, call, request } from '../lib/client.js';
 import { bytes } from '../lib/format.js';
 import { navigate } from '../lib/router.js';
@@ -15,7 +15,7 @@ const SHOWN_BYTES = 16_384;
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** One file that somebody wants on the public feed, and the decision. */
-class Review extends Page {
+class Review extends OperatorPage {
   /** @override */
   get heading() {
     return this.data?.review.checkpoint.title ?? 'Review';
@@ -82,7 +82,7 @@ class Review extends Page {
             )}</ul></section>`
         : nothing}
       ${review.rejection_reason ? html`<p class="notice bad">Rejected: ${review.rejection_reason}</p>` : nothing}
-      ${file.status === 'review'
+      ${file.status === 'review' && this.mayWrite
         ? html`<div class="actions">
             <button type="button" id="approve" @click=${() => this.approve(review)}>Approve</button>
             <button type="button" class="danger" id="reject" @click=${() => this.reject(review)}>Reject</button>
@@ -100,7 +100,7 @@ class Review extends Page {
     });
     if (done) {
       toast(`${review.checkpoint.filename} is on the public feed`);
-      navigate('/operator/');
+      navigate('/operator/reviews');
     }
   }
 
@@ -125,7 +125,7 @@ class Review extends Page {
     });
     if (done) {
       toast(`${review.checkpoint.filename} was rejected`);
-      navigate('/operator/');
+      navigate('/operator/reviews');
     }
   }
 }

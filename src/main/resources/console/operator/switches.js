@@ -1,17 +1,16 @@
-import { html } from 'lit';
-import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
+import { html, nothing } from 'lit';
+import { OperatorPage } from '../lib/operator-page.js';
+import { call, soon } from '../lib/client.js';
 import { at, badge, figure } from '../components/parts.js';
-import { confirm } from '../components/dialog.js';
 
 const SWITCHES = [
   { name: 'capacity_writes_armed', title: 'Capacity writes', on: 'Organizations declare, swap and bid.', off: 'Every capacity write is answered 503; reads go on.' },
-  { name: 'spend_limit_enforced', title: 'Spend limits', on: 'A spend limit that is reached takes capacity back.', off: 'Spend limits are recorded and nothing follows from them.' },
-  { name: 'billing_hold_enforced', title: 'Billing holds', on: 'A balance of zero or less takes capacity back.', off: 'Balances are recorded and nothing follows from them.' },
+  { name: 'spend_limit_enforced', holds: 'spend-limit', title: 'Spend limits', on: 'A spend limit that is reached takes capacity back.', off: 'Spend limits are recorded and nothing follows from them.' },
+  { name: 'billing_hold_enforced', holds: 'balance', title: 'Billing holds', on: 'A balance of zero or less takes capacity back.', off: 'Balances are recorded and nothing follows from them.' },
 ];
 
 /** What holds for the whole platform. */
-class Switches extends Page {
+class Switches extends OperatorPage {
   /** @override */
   get heading() {
     return 'Switches';
@@ -35,23 +34,41 @@ class Switches extends Page {
   row(one, isOn) {
     return html`<section class="sheet" aria-labelledby=${one.name}>
       <div class="sheet-head"><h2 id=${one.name}>${one.title} ${isOn ? badge('on', 'good') : badge('off', 'warn')}</h2>
-        <button type="button" class=${isOn ? 'quiet' : ''} id=${`turn-${one.name}`} @click=${() => this.turn(one, !isOn)}>Turn ${isOn ? 'off' : 'on'}</button></div>
+        ${this.ifWriting(() => html`<button type="button" class=${isOn ? 'quiet' : ''} id=${`turn-${one.name}`} @click=${() => this.turn(one, !isOn)}>Turn ${isOn ? 'off' : 'on'}</button>`)}</div>
       <p class="muted">${isOn ? one.on : one.off}</p></section>`;
   }
 
   /** @param {any} one @param {boolean} to */
   async turn(one, to) {
-    const done = await confirm({
-      title: `Turn ${one.title.toLowerCase()} ${to ? 'on' : 'off'} for the whole platform?`,
-      text: html`<p>${to ? one.on : one.off}</p>`,
-      action: `Turn ${to ? 'on' : 'off'}`,
-      danger: one.name === 'capacity_writes_armed' ? !to : to,
+    await this.askWithPreview({
+      ask: async (signal) => {
+        const held = to && one.holds ? await heldFor(one.holds, signal) : [];
+        return {
+          title: `Turn ${one.title.toLowerCase()} ${to ? 'on' : 'off'} for the whole platform?`,
+          text: html`<p>${to ? one.on : one.off}</p>
+            ${held.length === 0
+              ? nothing
+              : html`<p><strong>These organizations are on hold for it, and lose their nodes with what is stored there</strong> when the hold’s notice is over:</p>
+                  <ul class="plain">${held.map((org) => html`<li>${org.display} <span class="faint mono">${org.org_id}</span></li>`)}</ul>`}`,
+          action: `Turn ${to ? 'on' : 'off'}`,
+          danger: one.name === 'capacity_writes_armed' ? !to : to,
+          losses: held.map((org) => org.org_id).join(' '),
+        };
+      },
       work: () => call('writeSwitches', { body: /** @type {any} */ ({ [one.name]: to }) }),
     });
-    if (done) {
-      await this.refresh();
-    }
   }
+}
+
+/**
+ * Organizations whose hold has no effect while a switch is off; the first hundred.
+ * @param {string} reason of their holds
+ * @param {AbortSignal} signal
+ * @returns {Promise<any[]>}
+ */
+async function heldFor(reason, signal) {
+  const { orgs } = await call('listOrgs', { query: { held: 'money', limit: 100 }, signal: soon(signal) });
+  return orgs.filter((/** @type {any} */ org) => !org.retired_at && !org.hold.enforced && org.hold.reason === reason);
 }
 
 customElements.define('bourse-switches', Switches);

@@ -3,11 +3,11 @@ import { Page } from '../lib/page.js';
 import { address, call } from '../lib/client.js';
 import { micros, roughly, second, utc, whole } from '../lib/format.js';
 import { setQuery } from '../lib/router.js';
-import { at, badge, empty, figure, money, tabs } from '../components/parts.js';
+import { at, empty, figure, money, tabs } from '../components/parts.js';
+import { CLUSTER, HOURS, LEDGER, USED, gpuHours, statementColumns, statementSheet } from '../components/bills.js';
 import { openDialog } from '../components/dialog.js';
 import '../components/table.js';
 
-const HOUR_MILLIS = 3_600_000;
 const TABS = [
   { tab: '', text: 'This month' },
   { tab: 'lines', text: 'Usage by hour' },
@@ -164,26 +164,11 @@ function hold(balance) {
 /** @param {any} data */
 function statements({ statements, statement }) {
   return html`
-    ${statement ? statementSheet(statement) : nothing}
-    <bourse-table caption="Statements" .columns=${STATEMENTS} .rows=${statements} .key=${(/** @type {any} */ row) => `statement-${row.month}`}
+    ${statement
+      ? statementSheet(statement, html`<a class="button quiet small" download href=${address('exportStatementCsv', { path: { month: statement.month } })}>Download CSV</a>`)
+      : nothing}
+    <bourse-table caption="Statements" .columns=${statementColumns('/console/billing?tab=statements')} .rows=${statements} .key=${(/** @type {any} */ row) => `statement-${row.month}`}
       .empty=${empty('No statement yet', 'Each month in which money moves has one.')}></bourse-table>`;
-}
-
-/** @param {any} one */
-function statementSheet(one) {
-  return html`<section class="sheet" aria-labelledby="statement">
-    <div class="sheet-head"><h2 id="statement">${one.month} ${one.final ? nothing : badge('not final')}</h2>
-      <a class="button quiet small" download href=${address('exportStatementCsv', { path: { month: one.month } })}>Download CSV</a></div>
-    <dl class="figures-row">
-      ${figure('Opening', money(one.opening_micros))}
-      ${figure('Usage', money(-one.usage_micros))}
-      ${figure('Credits', money(one.credit_micros))}
-      ${figure('Payments', money(one.payment_micros))}
-      ${figure('Adjustments', money(one.adjustment_micros))}
-      ${figure('Closing', money(one.closing_micros))}
-    </dl>
-    <bourse-table caption=${`Clusters of ${one.month}`} .columns=${PARTS} .rows=${one.clusters} .empty=${empty('Nothing was used', '')}></bourse-table>
-  </section>`;
 }
 
 /** @param {any} data */
@@ -208,11 +193,6 @@ async function showWorking(line) {
 /** @param {string} time */
 function moment(time) {
   return html`<time datetime=${time} title=${utc(time)}>${second(time)}</time>`;
-}
-
-/** @param {number} gpuMillis */
-function gpuHours(gpuMillis) {
-  return (gpuMillis / HOUR_MILLIS).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
 /** @param {{cluster: string, from: string, to: string}} asked days of the filter as moments in UTC */
@@ -240,26 +220,11 @@ function dayField(name, label, value) {
 }
 
 /** @type {import('../components/table.js').Column[]} */
-const USED = [
-  { title: 'GPU-hours', numeric: true, value: (row) => row.gpu_millis, cell: (row) => gpuHours(row.gpu_millis) },
-  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => money(row.amount_micros) },
-];
-
-/** @type {import('../components/table.js').Column} */
-const CLUSTER = { title: 'Cluster', value: (row) => row.cluster, cell: (row) => row.cluster };
-
-/** @type {import('../components/table.js').Column[]} */
 const DAYS = [{ title: 'Day (UTC)', value: (row) => row.day, cell: (row) => html`<span class="figures">${row.day}</span>` }, CLUSTER, ...USED];
 
 /** @type {import('../components/table.js').Column[]} */
-const PARTS = [CLUSTER, ...USED];
-
-/** @type {import('../components/table.js').Column[]} */
 const LINES = [
-  { title: 'Hour', value: (row) => row.hour, cell: (row) => at(row.hour) },
-  CLUSTER,
-  ...USED,
-  { title: 'Posted', value: (row) => String(row.posted), cell: (row) => (row.posted ? badge('final', 'good') : badge('may grow')) },
+  ...HOURS,
   {
     title: 'Actions',
     isAction: true,
@@ -274,29 +239,6 @@ const RATES = [
   { title: 'Active GPUs', numeric: true, value: (row) => row.active_gpus, cell: (row) => whole(row.active_gpus) },
   { title: 'Costs now', numeric: true, value: (row) => row.rate_micros_per_hour, cell: (row) => money(row.rate_micros_per_hour) },
   { title: 'At most', numeric: true, value: (row) => row.most_micros_per_hour, cell: (row) => html`<div>${money(row.most_micros_per_hour)} <span class="faint small">${whole(row.max_gpus)} GPUs</span></div>` },
-];
-
-/** @type {import('../components/table.js').Column[]} */
-const STATEMENTS = [
-  {
-    title: 'Month',
-    value: (row) => row.month,
-    cell: (row) => html`<div><a href=${`/console/billing?tab=statements&month=${row.month}`}>${row.month}</a> ${row.final ? nothing : badge('not final')}</div>`,
-  },
-  { title: 'Opening', numeric: true, value: (row) => row.opening_micros, cell: (row) => money(row.opening_micros) },
-  { title: 'Usage', numeric: true, value: (row) => row.usage_micros, cell: (row) => money(-row.usage_micros) },
-  { title: 'Credits', numeric: true, value: (row) => row.credit_micros, cell: (row) => money(row.credit_micros) },
-  { title: 'Payments', numeric: true, value: (row) => row.payment_micros, cell: (row) => money(row.payment_micros) },
-  { title: 'Closing', numeric: true, value: (row) => row.closing_micros, cell: (row) => money(row.closing_micros) },
-];
-
-/** @type {import('../components/table.js').Column[]} */
-const LEDGER = [
-  { title: 'When', value: (row) => row.at, cell: (row) => at(row.at) },
-  { title: 'For', value: (row) => row.effective_at, cell: (row) => at(row.effective_at) },
-  { title: 'Kind', value: (row) => row.kind, cell: (row) => html`<div>${row.kind} ${row.reverses === null ? nothing : html`<span class="faint small">gives back ${row.reverses}</span>`}</div>` },
-  { title: 'Memo', value: (row) => row.memo, cell: (row) => html`<div>${row.memo} <span class="faint small">${row.actor}</span></div>` },
-  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => money(row.amount_micros) },
 ];
 
 /** @type {import('../components/table.js').Column[]} */

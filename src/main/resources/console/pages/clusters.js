@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
+import { call, soon } from '../lib/client.js';
 import { count, dollars } from '../lib/format.js';
-import { reasonOf, soon } from '../lib/losses.js';
+import { reasonOf } from '../lib/losses.js';
 import { navigate } from '../lib/router.js';
 import { at, badge, empty, tabs } from '../components/parts.js';
 import { askFirst, dialogHost, openDialog } from '../components/dialog.js';

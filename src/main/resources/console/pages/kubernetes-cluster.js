@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { CallError, call } from '../lib/client.js';
+import { CallError, call, soon } from '../lib/client.js';
 import { dollars, whole } from '../lib/format.js';
-import { bidQuestion, isRefusal, soon } from '../lib/losses.js';
+import { bidQuestion, isRefusal } from '../lib/losses.js';
 import { why, wishOfK8s } from '../lib/why.js';
 import { at, badge, empty, figure, health } from '../components/parts.js';
 import { ENDINGS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from '../components/conditions.js';
