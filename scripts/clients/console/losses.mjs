@@ -1,6 +1,6 @@
 // Nothing is lost without being asked: declarations sent with the Enter key before any preview, with previews that fail,
 // hang or are slow, twice, by a key held down, over another writer's, and while nodes are granted; ends and budgets; bids,
-// retirements, limits and money likewise.
+// retirements, limits and money likewise. The overview foresees what the market takes.
 //
 //   node losses.mjs SITE
 import assert from "node:assert/strict";
@@ -19,6 +19,7 @@ await during(browser, async () => {
   assert.equal(held(before), 2, "the walk begins with two nodes");
   const alice = await visit(browser, site.service, { state: site.states.member });
   await saysNothing(alice);
+  await foresees(alice);
   await asksForFewer(alice);
   await isCancelled(alice);
   await asksForEnds(alice);
@@ -122,6 +123,29 @@ async function saysNothing(alice) {
   assert.equal(await preview.locator(".figure").count(), 0);
   alice.quiet();
   console.log("an unchanged form and an empty one foresee nothing");
+}
+
+/** The overview says which nodes the market takes and what keeps them, for each cluster that can lose or wants some. */
+async function foresees({ page, settled, quiet }) {
+  const loss = { public_ip: "192.0.2.9", by: "market", reclaim_at: "2099-01-01T00:00:00Z", protected_until: null };
+  const changes = {
+    "acme-train": { losses: [loss], keep_price_per_gpu_hour: 5.01 },
+    "acme-batch": { pending_price_per_gpu_hour: 2.41 },
+  };
+  const outlook = "**/api/vm/capacity/outlook?cluster=*";
+  await page.route(outlook, async (route) => {
+    const response = await route.fetch();
+    const answer = await response.json();
+    await route.fulfill({ response, json: { ...answer, ...changes[answer.cluster] } });
+  });
+  await page.goto(`${site.service}/console/`);
+  await settled();
+  const row = (name) => page.locator(`#cluster-${name}`);
+  await row("acme-train").getByText(/^At today’s bids you lose 1 node at .*A ceiling of \$5\.01 keeps all nodes\.$/).waitFor();
+  await row("acme-batch").getByText(/^A ceiling of \$2\.41 wins all pending nodes/).waitFor();
+  await page.unroute(outlook);
+  quiet();
+  console.log("the overview foresees losses");
 }
 
 /** Eight GPUs and Enter, before any preview: the node that goes is named first. */

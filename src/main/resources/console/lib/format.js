@@ -111,6 +111,12 @@ export function firstAt(moments) {
   return `${isSame ? 'at' : 'the first at'} ${first}`;
 }
 
+/** "you lose 3 nodes at 08:37:00". @param {any[]} losses @param {string} otherwise when, if no time is known */
+export function lossTitle(losses, otherwise) {
+  const when = firstAt(losses.map(({ reclaim_at: at }) => at));
+  return `At today’s bids you lose ${count(losses.length, 'node')}${when.startsWith('the') ? ', ' : ' '}${when || otherwise}`;
+}
+
 /** The time of day to the second, in the reader's time zone. @param {Moment} moment */
 export function second(moment) {
   const at = date(moment);

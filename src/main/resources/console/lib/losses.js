@@ -4,7 +4,7 @@
  */
 import { html, nothing } from 'lit';
 import { CallError } from './client.js';
-import { clock, count, dollars, firstAt } from './format.js';
+import { clock, count, dollars, lossTitle } from './format.js';
 
 /** @typedef {import('../components/dialog.js').Asked} Asked */
 
@@ -40,12 +40,6 @@ function protection(nodes) {
 /** @param {any[]} nodes */
 function addresses(nodes) {
   return html`<ul class="plain mono">${nodes.map((node) => html`<li>${node.public_ip ?? 'a node without an address yet'}</li>`)}</ul>`;
-}
-
-/** "you lose 3 nodes at 08:37:00". @param {any[]} losses @param {string} otherwise when, if no time is known */
-export function lossTitle(losses, otherwise) {
-  const when = firstAt(losses.map(({ reclaim_at: at }) => at));
-  return `At today’s bids you lose ${count(losses.length, 'node')}${when.startsWith('the') ? ', ' : ' '}${when || otherwise}`;
 }
 
 /**

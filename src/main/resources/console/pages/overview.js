@@ -2,6 +2,7 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { count, dollars, roughly, whole } from '../lib/format.js';
+import { outlookWords, readOutlook } from '../lib/outlook.js';
 import { why, wishOfListed } from '../lib/why.js';
 import { badge, empty, figure, money } from '../components/parts.js';
 import '../components/table.js';
@@ -9,8 +10,19 @@ import '../components/table.js';
 /** Some ticks. */
 const AGAIN_MILLIS = 30_000;
 
+/** Each outlook is one of the page's requests and a search in the service, so only the clusters with most nodes have one here. */
+const MOST_OUTLOOKS = 2;
+
 /** What every cluster wants, holds and costs, and why something is pending. */
 class Overview extends Page {
+  static properties = { ...Page.properties, outlooks: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {Record<string, any>} what the market will take, by cluster */
+    this.outlooks = {};
+  }
+
   /** @override */
   get heading() {
     return 'Overview';
@@ -28,7 +40,25 @@ class Overview extends Page {
       call('readSpendLimit', { signal }),
       call('listSshKeys', { path: { org: this.session.org_id }, signal }),
     ]);
-    return { rows: clusters.map((cluster) => row(cluster, outlook)), outlook, keys: keys.keys };
+    const rows = clusters.map((cluster) => row(cluster, outlook));
+    this.look(rows, signal);
+    return { rows, outlook, keys: keys.keys };
+  }
+
+  /**
+   * Reads the outlooks, one after the other; the page does not wait for them.
+   * @param {any[]} rows
+   * @param {AbortSignal} signal
+   */
+  async look(rows, signal) {
+    /** @type {Record<string, any>} */
+    const outlooks = {};
+    for (const { name } of foreseen(rows)) {
+      outlooks[name] = await readOutlook({ query: { cluster: name }, quiet: true, signal }).catch(() => null);
+    }
+    if (!signal.aborted) {
+      this.outlooks = outlooks;
+    }
   }
 
   /** @override */
@@ -43,7 +73,8 @@ class Overview extends Page {
       ${rows.length === 0 || keys.length === 0 ? firstSteps(rows, keys) : nothing}
       ${rows.length === 0
         ? nothing
-        : html`<bourse-table caption="Clusters" .columns=${COLUMNS} .rows=${rows} .key=${(/** @type {any} */ r) => `cluster-${r.name}`} ?search=${rows.length > 8}></bourse-table>`}`;
+        : html`<bourse-table caption="Clusters" .columns=${COLUMNS} .rows=${rows.map((/** @type {any} */ r) => ({ ...r, outlook: this.outlooks[r.name] }))} .key=${(/** @type {any} */ r) => `cluster-${r.name}`} ?search=${rows.length > 8}></bourse-table>
+            ${rows.filter(isAtStake).length > MOST_OUTLOOKS ? html`<p class="muted small">What the market will take is shown for the ${MOST_OUTLOOKS} clusters that hold most nodes; open a cluster for its own.</p>` : nothing}`}`;
   }
 }
 
@@ -81,12 +112,29 @@ function row(cluster, outlook) {
     name: cluster.name,
     description: cluster.description,
     address: `/console/${isVm ? 'clusters' : 'kubernetes'}/${encodeURIComponent(cluster.name)}`,
+    isVm,
     kind: isVm ? 'VM' : 'Kubernetes',
     held: cluster.held_nodes,
     rate: cost?.rate_micros_per_hour ?? 0,
     wish,
     state: why(wish, outlook),
   };
+}
+
+/** Whether a cluster can lose nodes or waits for some; Kubernetes clusters have no outlook. @param {any} row */
+function isAtStake(row) {
+  return row.isVm && (row.held > 0 || row.wish.pending > 0);
+}
+
+/** The clusters whose outlook is read. @param {any[]} rows */
+function foreseen(rows) {
+  return rows.filter(isAtStake).sort((a, b) => b.held - a.held).slice(0, MOST_OUTLOOKS);
+}
+
+/** @param {any} row */
+function foreseenText(row) {
+  const words = row.outlook && outlookWords(row.outlook, row.wish.pending);
+  return [words?.losses, words?.pending].filter(Boolean).map((text) => html`<br><span class="small">${text}</span>`);
 }
 
 /** @param {any[]} rows @param {any[]} keys */
@@ -116,7 +164,7 @@ const COLUMNS = [
   {
     title: 'State',
     value: (row) => row.state.word,
-    cell: (row) => html`<div>${badge(row.state.word, row.state.tone)} <span class="muted small">${row.state.text}</span></div>`,
+    cell: (row) => html`<div>${badge(row.state.word, row.state.tone)} <span class="muted small">${row.state.text}</span>${foreseenText(row)}</div>`,
   },
 ];
 
