@@ -48,8 +48,8 @@ class Status extends OperatorPage {
         ${figure('This month', money(status.month_revenue_micros), `posted in ${status.month}`)}
         ${figure('Pending', count(sum(pending), 'node'), 'wanted and not held')}
         ${figure('Health', unhealthy === 0 ? badge('no fault found', 'good') : badge(count(unhealthy, 'faulty node'), 'bad'), `${whole(status.quarantined_nodes)} in quarantine`)}
-        ${figure('On hold', html`<a href="/operator/holds">${count(onHold, 'organization')}</a>`, `${whole(holds.by_operators)} by operators, ${whole(holds.not_acted_upon)} not enforced`)}
-        ${figure('Jobs', html`<a href="/operator/jobs">${failed.length === 0 ? 'none failed' : `${failed.length} failed`}</a>`, 'at their last run in this process')}
+        ${figure('On hold', html`<a href="/operator/holds?held=money" aria-label=${`On hold for money: ${onHold}`}>${whole(onHold)}</a>`, html`for money, ${whole(holds.not_acted_upon)} not enforced; <a href="/operator/holds">${whole(holds.by_operators)} by operators</a>`)}
+        ${figure('Jobs', html`<a href="/operator/jobs" aria-label=${`Failed jobs: ${failed.length}`}>${whole(failed.length)}</a>`, 'failed at their last run in this process')}
       </dl>
       <section class="sheet" aria-labelledby="pools"><h2 id="pools">Pools</h2>
         <bourse-table caption="Pools" ?search=${pools.length > 8} .rows=${pools} .columns=${POOLS}
