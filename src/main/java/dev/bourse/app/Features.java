@@ -360,7 +360,7 @@ final class Features {
     return new WhoamiView(
         context.config().edge().requestsPerMinute(),
         new WhoamiView.Served(ProgramVersion.text(), schema),
-        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
+        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson().toTree()));
   }
 
   /** Binds the operators' operations, except those of {@link OrgAdministration}. */

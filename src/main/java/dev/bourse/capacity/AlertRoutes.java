@@ -3,6 +3,7 @@ package dev.bourse.capacity;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.vm.AlertThresholdsJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -26,13 +27,14 @@ public final class AlertRoutes {
 
   private Future<Answer> writeAlerts(Call call) {
     JsonObject body = call.body();
+    AlertThresholdsJson sent = AlertThresholdsJson.read(body);
     JsonObject detail = body.copy();
     detail.remove("cluster");
     return alerts
         .writeAlerts(
             call.principal(),
-            Optional.ofNullable(body.getString("cluster")),
-            AlertText.thresholds(body),
+            Optional.ofNullable(sent.cluster()),
+            AlertText.thresholds(sent),
             detail.encode())
         .map(cluster -> Answer.ok(AlertText.toJson(cluster)));
   }

@@ -2,10 +2,14 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
+import dev.bourse.json.Setting;
+import dev.bourse.schemas.vm.AlertThresholdsJson;
+import dev.bourse.schemas.vm.AlertsJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +30,7 @@ final class AlertText {
             .put("supply_nodes", from.supplyUnderNodes())
             .put("spend_cents", from.spendAboveCents())
             .put("lease_millis", from.leaseEndsWithinMillis())
-            .put("raised", raised(alerts))
+            .put("raised", new JsonArray(raised(alerts)))
             .encode();
   }
 
@@ -49,52 +53,46 @@ final class AlertText {
   }
 
   /** Returns a cluster's alerts as the VM contract shows them. */
-  static JsonObject toJson(Cluster cluster) {
+  static AlertsJson toJson(Cluster cluster) {
     Alerts.Thresholds from = cluster.alerts().thresholds();
     Long leaseMillis = from.leaseEndsWithinMillis();
-    return new JsonObject()
-        .put("cluster", cluster.name())
-        .put("rival_within_percent", from.rivalWithinPercent())
-        .put("price_above_per_gpu_hour", Price.toUsdOrNull(from.priceAboveCents()))
-        .put("supply_under_nodes", from.supplyUnderNodes())
-        .put("spend_above_usd", Price.toUsdOrNull(from.spendAboveCents()))
-        .put(
-            "lease_ends_within_s",
-            leaseMillis == null ? null : Long.valueOf(leaseMillis / SECOND_MILLIS))
-        .put("raised", raised(cluster.alerts()));
+    return new AlertsJson(
+        cluster.name(),
+        from.rivalWithinPercent(),
+        Price.toUsdOrNull(from.priceAboveCents()),
+        from.supplyUnderNodes(),
+        Price.toUsdOrNull(from.spendAboveCents()),
+        leaseMillis == null ? null : (int) (leaseMillis / SECOND_MILLIS),
+        raised(cluster.alerts()));
   }
 
   /**
-   * Returns the thresholds of a request body. An absent field turns its alert off.
+   * Returns the thresholds of a request. An absent field turns its alert off.
    *
    * @throws ApiException {@code bad-request} for an amount that is not a whole number of cents
    */
-  static Alerts.Thresholds thresholds(JsonObject body) {
-    Long leaseSeconds = body.getLong("lease_ends_within_s");
+  static Alerts.Thresholds thresholds(AlertThresholdsJson sent) {
+    Integer leaseSeconds = sent.leaseEndsWithinS().over(null);
     return new Alerts.Thresholds(
-        body.getInteger("rival_within_percent"),
-        cents(body, "price_above_per_gpu_hour"),
-        body.getInteger("supply_under_nodes"),
-        cents(body, "spend_above_usd"),
+        sent.rivalWithinPercent().over(null),
+        cents(sent.priceAbovePerGpuHour(), "price_above_per_gpu_hour"),
+        sent.supplyUnderNodes().over(null),
+        cents(sent.spendAboveUsd(), "spend_above_usd"),
         leaseSeconds == null ? null : Long.valueOf(leaseSeconds * SECOND_MILLIS));
   }
 
-  private static @Nullable Long cents(JsonObject body, String field) {
-    Number usd = body.getNumber(field);
+  private static @Nullable Long cents(Setting<BigDecimal> amount, String field) {
+    BigDecimal usd = amount.over(null);
     if (usd == null) {
       return null;
     }
-    BigDecimal exact = new BigDecimal(usd.toString());
-    if (!Price.isWholeCents(exact)) {
-      throw ApiException.badField(
-          field, exact.toPlainString(), "dollars with at most two decimals");
+    if (!Price.isWholeCents(usd)) {
+      throw ApiException.badField(field, usd.toPlainString(), "dollars with at most two decimals");
     }
-    return Price.toCents(exact);
+    return Price.toCents(usd);
   }
 
-  private static JsonArray raised(Alerts alerts) {
-    JsonArray raised = new JsonArray();
-    alerts.raised().stream().sorted().forEach(kind -> raised.add(kind.label()));
-    return raised;
+  private static List<String> raised(Alerts alerts) {
+    return alerts.raised().stream().sorted().map(Alerts.Kind::label).toList();
   }
 }

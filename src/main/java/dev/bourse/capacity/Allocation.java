@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.Times;
-import dev.bourse.json.JsonBytes;
+import dev.bourse.schemas.vm.AllocationJson;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -495,19 +495,30 @@ public record Allocation(
     return with(a -> a.pinned = pin);
   }
 
-  /** Writes the node as the capacity state shows it. */
-  void writeJson(JsonBytes json) {
+  /** Returns the addresses of the nodes that have one. */
+  static List<String> addresses(List<Allocation> nodes) {
+    List<String> addresses = new ArrayList<>();
+    for (Allocation node : nodes) {
+      if (node.publicIp != null) {
+        addresses.add(node.publicIp);
+      }
+    }
+    return addresses;
+  }
+
+  /** Returns the node as the capacity state shows it. */
+  AllocationJson toJson() {
     Notice given = departure.notice;
-    json.put("public_ip", publicIp)
-        .put("granted_at", Times.rfc3339(lifecycle.grantedAtMillis))
-        .put("state", lifecycle.state.name().toLowerCase(Locale.ROOT))
-        .put("slot", placement.slot)
-        .put("swap", isSwapping())
-        .put("protected_until", Times.rfc3339OrNull(protectedUntilWhileActive()))
-        .put("reclaim_at", given == null ? null : Times.rfc3339(given.endsAtMillis()))
-        .put("reclaim_reason", given == null ? null : given.reason().label())
-        .object(
-            "health", fields -> HeldHealth.writeJson(fields, health, lifecycle.grantedAtMillis));
+    return new AllocationJson(
+        publicIp,
+        lifecycle.grantedAtMillis,
+        lifecycle.state.name().toLowerCase(Locale.ROOT),
+        placement.slot,
+        isSwapping(),
+        protectedUntilWhileActive(),
+        given == null ? null : given.endsAtMillis(),
+        given == null ? null : given.reason().label(),
+        HeldHealth.toJson(health, lifecycle.grantedAtMillis));
   }
 
   /** Returns a copy with some fields changed. */

@@ -1,6 +1,6 @@
 package dev.bourse.capacity;
 
-import dev.bourse.json.JsonBytes;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.nodes.Health;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Row;
@@ -193,9 +193,9 @@ final class AllocationRows {
         health(row));
   }
 
-  /** Writes an allocation in JSON for the change feed, which other processes read. */
-  static void writeJson(JsonBytes json, Allocation allocation, String cluster) {
-    ALLOCATION.writeJson(json, new StoredAllocation(allocation, cluster));
+  /** Returns an allocation in JSON for the change feed, which other processes read. */
+  static JsonRecord toJson(Allocation allocation, String cluster) {
+    return out -> ALLOCATION.writeJson(out, new StoredAllocation(allocation, cluster));
   }
 
   static Statement insert(Allocation allocation, String cluster) {

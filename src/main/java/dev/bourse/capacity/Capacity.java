@@ -7,7 +7,7 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,20 +46,18 @@ public final class Capacity {
       Conditions.Changes conditions) {
 
     /**
-     * Returns the declaration of a body that the contract's schema accepts.
+     * Returns the declaration of a request.
      *
      * @throws ApiException if a time cannot be parsed
      */
-    public static Declare of(String actor, JsonObject body) {
-      Number price = body.getNumber("max_price_per_gpu_hour");
+    public static Declare of(String actor, CapacityDeclarationJson sent) {
       return new Declare(
           actor,
-          body.getInteger("max_gpus"),
-          price == null ? null : new BigDecimal(price.toString()),
-          Optional.ofNullable(body.getJsonArray("release"))
-              .map(release -> release.stream().map(String.class::cast).toList()),
-          body.getLong("expected_version"),
-          Conditions.Changes.of(body));
+          sent.maxGpus(),
+          sent.maxPricePerGpuHour(),
+          Optional.ofNullable(sent.release()),
+          sent.expectedVersion(),
+          Conditions.Changes.of(sent));
     }
 
     /**

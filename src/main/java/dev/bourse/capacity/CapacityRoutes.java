@@ -1,12 +1,14 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
+import dev.bourse.schemas.vm.DrillJson;
+import dev.bourse.schemas.vm.DrillRequestJson;
+import dev.bourse.schemas.vm.SwapJson;
+import dev.bourse.schemas.vm.SwapRequestJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 
@@ -34,15 +36,22 @@ public final class CapacityRoutes {
   }
 
   private Future<Answer> declareCapacity(Call call) {
+    CapacityDeclarationJson sent = CapacityDeclarationJson.read(call.body());
     return capacity
-        .declareCapacity(call.principal(), cluster(call), order(call), List.of())
+        .declareCapacity(
+            call.principal(), Optional.ofNullable(sent.cluster()), order(call, sent), List.of())
         .map(CapacityRoutes::state);
   }
 
   private Future<Answer> previewCapacity(Call call) {
+    CapacityDeclarationJson sent = CapacityDeclarationJson.read(call.body());
     return capacity
-        .preview(call.principal(), cluster(call), order(call))
+        .preview(call.principal(), Optional.ofNullable(sent.cluster()), order(call, sent))
         .map(preview -> Answer.ok(preview.toJson()));
+  }
+
+  private static Capacity.Declare order(Call call, CapacityDeclarationJson sent) {
+    return Capacity.Declare.of(call.principal().actor(), sent);
   }
 
   private Future<Answer> readOutlook(Call call) {
@@ -51,41 +60,35 @@ public final class CapacityRoutes {
         .map(read -> Answer.ok(read.outlook().toJson(read.cluster())));
   }
 
-  private static Optional<String> cluster(Call call) {
-    return Optional.ofNullable(call.body().getString("cluster"));
-  }
-
-  private static Capacity.Declare order(Call call) {
-    return Capacity.Declare.of(call.principal().actor(), call.body());
-  }
-
   private Future<Answer> swapNode(Call call) {
+    SwapRequestJson sent = SwapRequestJson.read(call.body());
     return capacity
-        .swapNode(call.principal(), cluster(call), call.body().getString("node"))
+        .swapNode(call.principal(), Optional.ofNullable(sent.cluster()), sent.node())
         .map(
             swap ->
                 Answer.ok(
-                    new JsonObject()
-                        .put("cluster", swap.cluster())
-                        .put("node", swap.node())
-                        .put("state", "swapping")
-                        .put("requested_at", Times.rfc3339(swap.requestedAtMillis()))
-                        .put("lapses_at", Times.rfc3339(swap.lapsesAtMillis()))
-                        .put("version", swap.version())));
+                    new SwapJson(
+                        swap.cluster(),
+                        swap.node(),
+                        "swapping",
+                        swap.requestedAtMillis(),
+                        swap.lapsesAtMillis(),
+                        swap.version())));
   }
 
   private Future<Answer> drillNodes(Call call) {
+    DrillRequestJson sent = DrillRequestJson.read(call.body());
     return capacity
-        .drillNodes(call.principal(), cluster(call))
+        .drillNodes(call.principal(), Optional.ofNullable(sent.cluster()))
         .map(
             drilled ->
                 Answer.ok(
-                    new JsonObject()
-                        .put("cluster", drilled.cluster())
-                        .put("nodes", new JsonArray(drilled.nodes()))
-                        .put("started_at", Times.rfc3339(drilled.drill().startedAtMillis()))
-                        .put("reclaim_at", Times.rfc3339(drilled.drill().endsAtMillis()))
-                        .put("version", drilled.version())));
+                    new DrillJson(
+                        drilled.cluster(),
+                        drilled.nodes(),
+                        drilled.drill().startedAtMillis(),
+                        drilled.drill().endsAtMillis(),
+                        drilled.version())));
   }
 
   private static Answer state(ClusterView view) {

@@ -1,6 +1,5 @@
 package dev.bourse.capacity;
 
-import dev.bourse.json.JsonBytes;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -345,16 +344,6 @@ public record Cluster(
   private Cluster copy(Writes counted, List<Allocation> held, Setbacks met) {
     return new Cluster(
         identity, controls, counted, declared, held, verdict, hold, alerts, met, standing, drill);
-  }
-
-  /** Writes the parts of the capacity state that come from the cluster itself. */
-  void writeJson(JsonBytes json) {
-    if (declared == null) {
-      json.put("declared", null);
-    } else {
-      json.object("declared", fields -> declared.writeJson(fields, verdict));
-    }
-    standing.writeJson(json);
   }
 
   Draft draft() {

@@ -363,8 +363,7 @@ final class ClusterRows {
     List<Allocation> allocations = cluster.allocations().stream().sorted(STORED_ORDER).toList();
     json.objects(
         ALLOCATIONS,
-        allocations,
-        (fields, a) -> AllocationRows.writeJson(fields, a, cluster.name()));
+        allocations.stream().map(a -> AllocationRows.toJson(a, cluster.name())).toList());
     return new String(json.toBytes(), StandardCharsets.UTF_8);
   }
 

@@ -2,14 +2,15 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
-import dev.bourse.json.JsonBytes;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Switches;
+import dev.bourse.schemas.common.BillingHoldJson;
+import dev.bourse.schemas.vm.CapacityStateJson;
+import dev.bourse.schemas.vm.EnvironmentJson;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.lang.ref.SoftReference;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
@@ -113,71 +114,61 @@ public final class ClusterView {
   }
 
   private Encoded encode(PoolPrices prices, Switches switches) {
-    Pool pool = prices.pool();
-    JsonBytes json =
-        new JsonBytes()
-            .put("cluster", cluster.name())
-            .put("version", cluster.version())
-            .put("writes_armed", switches.writesArmed() && cluster.writesArmed())
-            .put("gpus_per_node", pool.gpusPerNode())
-            .put("gpu_vendor", pool.gpuVendor())
-            .put("gpu_model", pool.gpuModel())
-            .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
-            .object("pool", fields -> prices.tell(fields::put));
-    cluster.writeJson(json);
-    json.put("pending", cluster.pending(pool.gpusPerNode()))
-        .objects("allocations", cluster.allocations(), (fields, a) -> a.writeJson(fields))
-        .strings("planned_release", reached(cluster.releaseOrder()), Allocation::publicIp)
-        .strings("nominations", nominated(), Allocation::publicIp)
-        .strings("swaps", swapping(), Allocation::publicIp)
-        .put("billing_hold", billingHold())
-        .put("spend_limit_enforced", switches.spendLimitEnforced())
-        .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .object("environment", fields -> writeEnvironment(fields, pool));
-    return Encoded.of(json.toBytes());
+    return Encoded.of(toJson(prices, switches).toBytes());
   }
 
-  /** Returns the nodes that have an address. */
-  private static List<Allocation> reached(List<Allocation> allocations) {
-    return allocations.stream().filter(a -> a.publicIp() != null).toList();
+  /** Returns the capacity state as the VM contract shows it. */
+  CapacityStateJson toJson() {
+    return toJson(prices(), inForce.switches());
+  }
+
+  private CapacityStateJson toJson(PoolPrices prices, Switches switches) {
+    Pool pool = prices.pool();
+    Declaration declared = cluster.declared();
+    return new CapacityStateJson(
+        cluster.name(),
+        cluster.version(),
+        switches.writesArmed() && cluster.writesArmed(),
+        pool.gpusPerNode(),
+        pool.gpuVendor(),
+        pool.gpuModel(),
+        Price.toUsd(pool.capCents()),
+        prices.toJson(),
+        declared == null ? null : Conditions.toJson(declared, cluster.verdict()),
+        cluster.standing().ranksLastUntilMillis(),
+        cluster.pending(pool.gpusPerNode()),
+        cluster.allocations().stream().map(Allocation::toJson).toList(),
+        Allocation.addresses(cluster.releaseOrder()),
+        nominations(),
+        Allocation.addresses(swapping()),
+        billingHold(),
+        switches.spendLimitEnforced(),
+        switches.billingHoldEnforced(),
+        environment(pool));
   }
 
   private List<Allocation> swapping() {
     return cluster.allocations().stream().filter(a -> a.isOpen() && a.isSwapping()).toList();
   }
 
-  private List<Allocation> nominated() {
-    return cluster.allocations().stream()
-        .filter(a -> a.isOpen() && a.nomination() > 0)
-        .sorted(Comparator.comparingInt(Allocation::nomination))
-        .toList();
-  }
-
   /** Returns the public IPs of the standing nominations, in order. */
   List<String> nominations() {
-    List<String> addresses = new ArrayList<>();
-    nominated()
-        .forEach(
-            a -> {
-              if (a.publicIp() != null) {
-                addresses.add(a.publicIp());
-              }
-            });
-    return addresses;
+    return Allocation.addresses(
+        cluster.allocations().stream()
+            .filter(a -> a.isOpen() && a.nomination() > 0)
+            .sorted(Comparator.comparingInt(Allocation::nomination))
+            .toList());
   }
 
   /** Returns the hold in force as all surfaces show it; null without one. */
-  public @Nullable JsonObject billingHold() {
+  public @Nullable BillingHoldJson billingHold() {
     Hold hold = cluster.hold();
     if (hold == null) {
       return null;
     }
-    boolean isGrace = hold.stage() == Hold.Stage.GRACE;
-    JsonObject json =
-        new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());
-    return isGrace
-        ? json
-        : json.put("stage", hold.stage().label()).put("enforce_after_ms", enforceAfter(hold));
+    return hold.stage() == Hold.Stage.GRACE
+        ? new BillingHoldJson("grace", hold.reason(), null, null)
+        : new BillingHoldJson("hold", hold.reason(), hold.stage().label(), enforceAfter(hold));
   }
 
   /**
@@ -191,12 +182,13 @@ public final class ClusterView {
         : Math.max(0, at - inForce.clock().millis());
   }
 
-  private static void writeEnvironment(JsonBytes json, Pool pool) {
+  private static EnvironmentJson environment(Pool pool) {
     Pool.Environment environment = pool.environment();
-    json.put("ssh_user", environment.sshUser())
-        .put("ssh_port", environment.sshPort())
-        .put("site", pool.site())
-        .object("env", env -> environment.env().forEach(env::put))
-        .object("storage", storage -> environment.storage().forEach(storage::put));
+    return new EnvironmentJson(
+        environment.sshUser(),
+        environment.sshPort(),
+        pool.site(),
+        environment.env(),
+        environment.storage());
   }
 }

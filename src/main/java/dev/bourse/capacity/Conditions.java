@@ -3,7 +3,10 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.json.JsonBytes;
+import dev.bourse.json.JsonReader;
+import dev.bourse.json.Setting;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
+import dev.bourse.schemas.vm.DeclaredJson;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -85,13 +88,23 @@ public record Conditions(
     }
   }
 
-  /** Writes the conditions as the capacity state shows them. */
-  void writeJson(JsonBytes json) {
-    json.put("min_gpus", minGpus)
-        .put("until", Times.rfc3339OrNull(untilMillis))
-        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))
-        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()))
-        .put("auto_swap", autoSwap);
+  /** Returns a declaration with its conditions and the market's verdict, as the state shows it. */
+  static DeclaredJson toJson(Declaration declared, Verdict verdict) {
+    Conditions conditions = declared.conditions();
+    Budget budget = conditions.budget;
+    return new DeclaredJson(
+        Price.toUsd(declared.ceilingCents()),
+        declared.maxGpus(),
+        verdict.bidTooLow(),
+        verdict.capacityUnavailable(),
+        declared.effectiveAtMillis(),
+        declared.updatedAtMillis(),
+        declared.updatedBy(),
+        conditions.minGpus,
+        conditions.untilMillis,
+        budget == null ? null : Price.toUsd(budget.maxSpendCents),
+        budget == null ? null : budget.sinceMillis,
+        conditions.autoSwap);
   }
 
   /**
@@ -118,14 +131,32 @@ public record Conditions(
     /**
      * Returns the changes of a body that the contract's schema accepts.
      *
-     * @throws dev.bourse.core.ApiException if a time cannot be parsed
+     * @throws ApiException if a time cannot be parsed
      */
     public static Changes of(JsonObject body) {
-      return new Changes(
-          Setting.in(body, "min_gpus", value -> ((Number) value).intValue()),
-          Setting.in(body, "until", value -> until((String) value)),
-          Setting.in(body, "max_spend_usd", value -> new BigDecimal(value.toString())),
-          Setting.in(body, "auto_swap", value -> (Boolean) value));
+      JsonReader in = new JsonReader(body);
+      return of(
+          in.setting("min_gpus", in::integer),
+          in.setting("until", in::text),
+          in.setting("max_spend_usd", in::decimal),
+          in.setting("auto_swap", in::truth));
+    }
+
+    /**
+     * Returns the changes of a declaration.
+     *
+     * @throws ApiException if a time cannot be parsed
+     */
+    static Changes of(CapacityDeclarationJson sent) {
+      return of(sent.minGpus(), sent.until(), sent.maxSpendUsd(), sent.autoSwap());
+    }
+
+    private static Changes of(
+        Setting<Integer> minGpus,
+        Setting<String> until,
+        Setting<BigDecimal> maxSpendUsd,
+        Setting<Boolean> autoSwap) {
+      return new Changes(minGpus, until.map(Changes::until), maxSpendUsd, autoSwap);
     }
 
     private static long until(String text) {

@@ -1,8 +1,5 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.Price;
-import dev.bourse.core.Times;
-import dev.bourse.json.JsonBytes;
 import java.math.BigInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -107,16 +104,6 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
       this.write = base.write;
       this.conditions = base.conditions;
     }
-  }
-
-  /** Writes the declaration as the capacity state shows it, with the market's verdict on it. */
-  void writeJson(JsonBytes json, Verdict verdict) {
-    json.put("max_price_per_gpu_hour", Price.toUsd(ceiling.cents)).put("max_gpus", maxGpus);
-    verdict.writeJson(json);
-    json.put("effective_at", Times.rfc3339OrNull(ceiling.effectiveAtMillis))
-        .put("updated_at", Times.rfc3339(write.atMillis))
-        .put("updated_by", write.by);
-    conditions.writeJson(json);
   }
 
   /**

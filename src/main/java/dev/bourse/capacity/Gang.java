@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ApiException;
+import dev.bourse.json.Setting;
 import dev.bourse.pools.Pool;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

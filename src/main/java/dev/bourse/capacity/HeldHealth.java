@@ -1,8 +1,7 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.Times;
-import dev.bourse.json.JsonBytes;
 import dev.bourse.nodes.Health;
+import dev.bourse.schemas.vm.AllocationHealthJson;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -69,15 +68,16 @@ public record HeldHealth(
   }
 
   /**
-   * Writes a node's health as the capacity state shows it.
+   * Returns a node's health as the capacity state shows it.
    *
    * @param grantedAtMillis since when an unknown health is unknown
    */
-  static void writeJson(JsonBytes json, @Nullable HeldHealth health, long grantedAtMillis) {
+  static AllocationHealthJson toJson(@Nullable HeldHealth health, long grantedAtMillis) {
     Health.State state = health == null ? Health.State.UNKNOWN : health.state;
-    json.put("state", state.name().toLowerCase(Locale.ROOT))
-        .put("since", Times.rfc3339(health == null ? grantedAtMillis : health.sinceMillis))
-        .strings("reasons", health == null ? List.of() : health.reasons, reason -> reason);
+    return new AllocationHealthJson(
+        state.name().toLowerCase(Locale.ROOT),
+        health == null ? grantedAtMillis : health.sinceMillis,
+        health == null ? List.of() : health.reasons);
   }
 
   private static HeldHealth of(Finding found, long sinceMillis) {

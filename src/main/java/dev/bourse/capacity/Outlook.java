@@ -1,14 +1,13 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
+import dev.bourse.schemas.vm.CapacityOutlookJson;
+import dev.bourse.schemas.vm.ExpectedLossJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,12 +38,12 @@ public record Outlook(
    *     when it becomes active
    */
   public record ExpectedLoss(Allocation node, Cause by, @Nullable Long reclaimAtMillis) {
-    private JsonObject toJson() {
-      return new JsonObject()
-          .put("public_ip", node.publicIp())
-          .put("by", by.name().toLowerCase(Locale.ROOT))
-          .put("reclaim_at", Times.rfc3339OrNull(reclaimAtMillis))
-          .put("protected_until", Times.rfc3339OrNull(node.protectedUntilWhileActive()));
+    private ExpectedLossJson toJson() {
+      return new ExpectedLossJson(
+          node.publicIp(),
+          by.name().toLowerCase(Locale.ROOT),
+          reclaimAtMillis,
+          node.protectedUntilWhileActive());
     }
   }
 
@@ -79,27 +78,26 @@ public record Outlook(
     return new Outlook(tickAtMillis, paused, losses, keepCents, pendingNodes, null);
   }
 
-  /** Returns when the first node is reclaimed; empty if no reclaim has a known time. */
-  public OptionalLong safeUntilMillis() {
+  /** Returns when the first node is reclaimed; null if no reclaim has a known time. */
+  public @Nullable Long safeUntilMillis() {
     return losses.stream()
         .map(ExpectedLoss::reclaimAtMillis)
         .filter(Objects::nonNull)
-        .mapToLong(Long::longValue)
-        .min();
+        .min(Comparator.naturalOrder())
+        .orElse(null);
   }
 
   /** Returns the outlook as the VM contract shows it. */
-  JsonObject toJson(String cluster) {
-    OptionalLong safeUntil = safeUntilMillis();
-    return new JsonObject()
-        .put("cluster", cluster)
-        .put("tick_at", Times.rfc3339(tickAtMillis))
-        .put("paused", paused)
-        .put("safe_until", safeUntil.isEmpty() ? null : Times.rfc3339(safeUntil.getAsLong()))
-        .put("losses", new JsonArray(losses.stream().map(ExpectedLoss::toJson).toList()))
-        .put("keep_price_per_gpu_hour", Price.toUsdOrNull(keepCents))
-        .put("pending_nodes", pendingNodes)
-        .put("pending_price_per_gpu_hour", Price.toUsdOrNull(pendingCents));
+  CapacityOutlookJson toJson(String cluster) {
+    return new CapacityOutlookJson(
+        cluster,
+        tickAtMillis,
+        paused,
+        safeUntilMillis(),
+        losses.stream().map(ExpectedLoss::toJson).toList(),
+        Price.toUsdOrNull(keepCents),
+        pendingNodes,
+        Price.toUsdOrNull(pendingCents));
   }
 
   /** Computes outlooks. */

@@ -2,11 +2,12 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.vm.CapacityPreviewJson;
+import dev.bourse.schemas.vm.PreviewedLossJson;
+import dev.bourse.schemas.vm.PreviewedProtectionJson;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -37,12 +38,12 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
       NOTICE
     }
 
-    private JsonObject toJson() {
-      return new JsonObject()
-          .put("public_ip", node.publicIp())
-          .put("by", by.name().toLowerCase(Locale.ROOT))
-          .put("reclaim_at", atMillis.isEmpty() ? null : Times.rfc3339(atMillis.getAsLong()))
-          .put("protected_until", Times.rfc3339OrNull(node.protectedUntilWhileActive()));
+    private PreviewedLossJson toJson() {
+      return new PreviewedLossJson(
+          node.publicIp(),
+          by.name().toLowerCase(Locale.ROOT),
+          atMillis.isEmpty() ? null : atMillis.getAsLong(),
+          node.protectedUntilWhileActive());
     }
   }
 
@@ -93,56 +94,35 @@ public record Preview(@Nullable ApiException refusal, @Nullable Expected expecte
   }
 
   /** Returns the preview as the VM contract shows it, with nodes by their addresses. */
-  public JsonObject toJson() {
+  CapacityPreviewJson toJson() {
+    Map<String, Object> error = refusal == null ? null : refusal.fields();
     Expected would = expected;
-    JsonObject json =
-        new JsonObject()
-            .put("would_refuse", refusal == null ? null : new JsonObject(refusal.fields()));
     if (would == null) {
-      return json.putNull("state")
-          .putNull("nodes_won")
-          .putNull("nodes_granted")
-          .putNull("nodes_unfilled")
-          .putNull("minimum_missed")
-          .put("victims", new JsonArray())
-          .put("noticed", new JsonArray())
-          .put("losses", new JsonArray())
-          .put("unprotected", new JsonArray())
-          .putNull("clearing_price_per_gpu_hour")
-          .putNull("admission_price_per_gpu_hour")
-          .putNull("cost_per_hour")
-          .putNull("worst_case_usd")
-          .putNull("paused")
-          .putNull("tick_at");
+      return new CapacityPreviewJson(
+          error, null, null, null, null, null, List.of(), List.of(), List.of(), List.of(), null,
+          null, null, null, null, null);
     }
     TickPreview nextTick = would.nextTick();
-    return json.put("state", new JsonObject(would.state().encoded().json()))
-        .put("nodes_won", nextTick.nodesWon())
-        .put("nodes_granted", nextTick.nodesGranted())
-        .put("nodes_unfilled", nextTick.nodesUnfilled())
-        .put("minimum_missed", TickPreview.MinimumMissed.label(nextTick.minimumMissed()))
-        .put("victims", addresses(would.victims()))
-        .put("noticed", addresses(would.noticed()))
-        .put("losses", new JsonArray(would.losses().stream().map(Loss::toJson).toList()))
-        .put(
-            "unprotected",
-            new JsonArray(would.unprotected().stream().map(Preview::unprotected).toList()))
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
-        .put("cost_per_hour", Price.toUsd(would.costCents()))
-        .put("worst_case_usd", would.worstCaseUsd())
-        .put("paused", nextTick.paused())
-        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
+    return new CapacityPreviewJson(
+        error,
+        would.state().toJson(),
+        nextTick.nodesWon(),
+        nextTick.nodesGranted(),
+        nextTick.nodesUnfilled(),
+        TickPreview.MinimumMissed.label(nextTick.minimumMissed()),
+        Allocation.addresses(would.victims()),
+        Allocation.addresses(would.noticed()),
+        would.losses().stream().map(Loss::toJson).toList(),
+        would.unprotected().stream().map(Preview::unprotected).toList(),
+        Price.toUsdOrNull(nextTick.clearingCents()),
+        Price.toUsdOrNull(nextTick.admissionCents()),
+        Price.toUsd(would.costCents()),
+        would.worstCaseUsd(),
+        nextTick.paused(),
+        nextTick.tickAtMillis());
   }
 
-  private static JsonObject unprotected(Allocation node) {
-    return new JsonObject()
-        .put("public_ip", node.publicIp())
-        .put("protected_until", Times.rfc3339OrNull(node.protectedUntilWhileActive()));
-  }
-
-  private static JsonArray addresses(List<Allocation> nodes) {
-    return new JsonArray(
-        nodes.stream().map(Allocation::publicIp).filter(Objects::nonNull).toList());
+  private static PreviewedProtectionJson unprotected(Allocation node) {
+    return new PreviewedProtectionJson(node.publicIp(), node.protectedUntilWhileActive());
   }
 }

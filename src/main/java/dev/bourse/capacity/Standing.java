@@ -1,7 +1,5 @@
 package dev.bourse.capacity;
 
-import dev.bourse.core.Times;
-import dev.bourse.json.JsonBytes;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,11 +48,6 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
   /** Returns the end of that rank; null if there is none. */
   public @Nullable Long ranksLastUntilMillis() {
     return gaveUpAtMillis == null ? null : Long.valueOf(gaveUpAtMillis + LAST_MILLIS);
-  }
-
-  /** Writes the standing as the capacity state shows it. */
-  void writeJson(JsonBytes json) {
-    json.put("ranks_last_until", Times.rfc3339OrNull(ranksLastUntilMillis()));
   }
 
   /** Returns the standing after the cluster gave up a seat or a new node. */

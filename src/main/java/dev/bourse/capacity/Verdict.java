@@ -1,6 +1,5 @@
 package dev.bourse.capacity;
 
-import dev.bourse.json.JsonBytes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +22,6 @@ public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) 
           new Verdict(true, null),
           new Verdict(true, false),
           new Verdict(true, true));
-
-  /** Writes the verdict as the capacity state shows it. */
-  void writeJson(JsonBytes json) {
-    json.put("bid_too_low", bidTooLow).put("capacity_unavailable", capacityUnavailable);
-  }
 
   /** Returns the shared verdict with these values. */
   public static Verdict of(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {

@@ -11,6 +11,7 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import io.vertx.core.Future;
@@ -97,6 +98,7 @@ public final class ClusterRoutes {
     Pool pool = prices.pool();
     return prices
         .toJson()
+        .toTree()
         .put("gpu_vendor", pool.gpuVendor())
         .put("gpu_model", pool.gpuModel())
         .put("gpus_per_node", pool.gpusPerNode());
@@ -133,8 +135,8 @@ public final class ClusterRoutes {
             declared == null ? null : Price.toUsd(declared.ceilingCents()))
         .put("bid_too_low", cluster.verdict().bidTooLow())
         .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
-        .put("billing_hold", view.billingHold())
-        .put("prices", view.prices().toJson());
+        .put("billing_hold", JsonRecord.treeOrNull(view.billingHold()))
+        .put("prices", view.prices().toJson().toTree());
   }
 
   private static long count(Cluster cluster, Predicate<Allocation> which) {

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.blob.Reading;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.pages.ServedPage;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -82,6 +83,16 @@ public sealed interface Answer {
   /** Returns a 200 response with additional headers. */
   static Answer ok(JsonObject body, Map<String, String> headers) {
     return new Whole(200, body.toBuffer(), null, headers);
+  }
+
+  /** Returns a 200 response with an object of the contract. */
+  static Answer ok(JsonRecord body) {
+    return new Whole(200, body.toBuffer(), null, Map.of());
+  }
+
+  /** Returns a 201 response with an object of the contract. */
+  static Answer created(JsonRecord body) {
+    return new Whole(201, body.toBuffer(), null, Map.of());
   }
 
   /** Returns a 201 response. */

@@ -118,7 +118,7 @@ public final class ChangeWaits {
     /** Returns the answer without the cluster's state. */
     public JsonObject toJson() {
       JsonArray happened = new JsonArray();
-      entries.forEach(entry -> happened.add(EventText.entry(entry)));
+      entries.forEach(entry -> happened.add(EventText.entry(entry).toTree()));
       return new JsonObject()
           .put("cluster", view.cluster().name())
           .put("version", view.cluster().version())

@@ -5,9 +5,10 @@ import dev.bourse.core.Price;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.vm.ActivityPageJson;
+import dev.bourse.schemas.vm.HistoryJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -45,9 +46,8 @@ public final class EventRoutes {
   }
 
   private static Answer entries(Page<ActivityStore.StoredActivity> page) {
-    JsonArray entries = new JsonArray();
-    page.items().forEach(entry -> entries.add(EventText.entry(entry)));
-    return Answer.ok(new JsonObject().put("entries", entries).put("more", page.more()));
+    return Answer.ok(
+        new ActivityPageJson(page.items().stream().map(EventText::entry).toList(), page.more()));
   }
 
   private Future<Answer> readHistory(Call call) {
@@ -60,14 +60,14 @@ public final class EventRoutes {
     HistorySeries history = past.history();
     int gpus = past.gpusPerNode();
     return Answer.ok(
-        new JsonObject()
-            .put("cluster", past.cluster())
-            .put("t0", history.t0Seconds())
-            .put("step", history.stepSeconds())
-            .put("max_nodes", series(history.maxNodes(), nodes -> nodes))
-            .put("granted", series(history.granted(), nodes -> nodes))
-            .put("max_price", series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)))
-            .put("price", series(history.priceCents(), cents -> perNodeUsd(cents, gpus))));
+        new HistoryJson(
+            past.cluster(),
+            history.t0Seconds(),
+            Math.toIntExact(history.stepSeconds()),
+            history.maxNodes(),
+            history.granted(),
+            series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)),
+            series(history.priceCents(), cents -> perNodeUsd(cents, gpus))));
   }
 
   /** A mean of cents has a fraction; six decimals keep the error far below a micro-dollar. */
@@ -75,15 +75,11 @@ public final class EventRoutes {
     return Math.round(cents * gpusPerNode * 1e4) / 1e6;
   }
 
-  private static <T> JsonArray series(
-      List<? extends @Nullable T> values, Function<T, ? extends Object> shown) {
-    JsonArray series = new JsonArray();
+  private static <T> List<@Nullable Double> series(
+      List<? extends @Nullable T> values, Function<T, Double> usd) {
+    List<@Nullable Double> series = new ArrayList<>(values.size());
     for (T value : values) {
-      if (value == null) {
-        series.addNull();
-      } else {
-        series.add(shown.apply(value));
-      }
+      series.add(value == null ? null : usd.apply(value));
     }
     return series;
   }

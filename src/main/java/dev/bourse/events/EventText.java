@@ -5,9 +5,11 @@ import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ClusterEvent.Declared;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
+import dev.bourse.json.JsonRecord;
+import dev.bourse.schemas.vm.ActivityEntryJson;
+import dev.bourse.schemas.vm.GapEventJson;
+import dev.bourse.schemas.vm.WarningEventJson;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
 /** Encodes events of a cluster for the wire. */
@@ -22,24 +24,22 @@ final class EventText {
     return head(id, "capacity").appendBuffer(view.encoded().json()).appendString("\n\n");
   }
 
-  /** Formats an entry of the activity, as in a page of it. */
-  static JsonObject entry(ActivityStore.StoredActivity entry) {
+  /** Returns an entry of the activity, as in a page of it. */
+  static ActivityEntryJson entry(ActivityStore.StoredActivity entry) {
     Activity activity = entry.activity();
     ClusterEvent event = activity.event();
     Declared declared = event instanceof Declared request ? request : null;
-    return new JsonObject()
-        .put("id", entry.id())
-        .put("ts", Times.rfc3339(entry.atMillis()))
-        .put("cluster", entry.cluster())
-        .put("kind", activity.kind())
-        .put("actor", activity.actor())
-        .put("who", declared == null ? null : activity.who())
-        .put("max_gpus", declared == null ? null : declared.maxGpus())
-        .put(
-            "max_price_per_gpu_hour",
-            declared == null ? null : Price.toUsd(declared.ceilingCents()))
-        .put("note", event.note())
-        .put("reason", event.releaseReason());
+    return new ActivityEntryJson(
+        entry.id(),
+        entry.atMillis(),
+        entry.cluster(),
+        activity.kind(),
+        activity.actor(),
+        declared == null ? null : activity.who(),
+        declared == null ? null : declared.maxGpus(),
+        declared == null ? null : Price.toUsd(declared.ceilingCents()),
+        event.note(),
+        event.releaseReason());
   }
 
   /**
@@ -47,7 +47,7 @@ final class EventText {
    * empty for other entries.
    */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
-    return NodeEvent.of(entry).map(told -> event(entry.id(), told.name(), told.data()));
+    return NodeEvent.of(entry).map(told -> event(entry.id(), told.name(), told.json()));
   }
 
   /** Encodes a warning that a rival's bid is close. */
@@ -55,18 +55,15 @@ final class EventText {
     return event(
         id,
         "warning",
-        new JsonObject()
-            .put("max_price_per_gpu_hour", Price.toUsd(ceilingCents))
-            .put("rival_price_per_gpu_hour", Price.toUsd(rivalCents))
-            .put("nodes_unprotected", nodes));
+        new WarningEventJson(Price.toUsd(ceilingCents), Price.toUsd(rivalCents), nodes));
   }
 
   /** Encodes that some events after an id were left out. */
   static Buffer gap(long id, long after) {
-    return event(id, "gap", new JsonObject().put("last_event_id", after));
+    return event(id, "gap", new GapEventJson(after));
   }
 
-  private static Buffer event(long id, String name, JsonObject data) {
+  private static Buffer event(long id, String name, JsonRecord data) {
     return head(id, name).appendBuffer(data.toBuffer()).appendString("\n\n");
   }
 

@@ -2,7 +2,12 @@ package dev.bourse.events;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterEvent;
-import dev.bourse.core.Times;
+import dev.bourse.json.JsonRecord;
+import dev.bourse.schemas.vm.AlertEventJson;
+import dev.bourse.schemas.vm.GrantEventJson;
+import dev.bourse.schemas.vm.NoticeEventJson;
+import dev.bourse.schemas.vm.NoticeWithdrawnEventJson;
+import dev.bourse.schemas.vm.ReclaimEventJson;
 import io.vertx.core.json.JsonObject;
 import java.util.Objects;
 import java.util.Optional;
@@ -12,40 +17,39 @@ import java.util.Optional;
  * announced, and alerts.
  *
  * @param name of the event in the stream
+ * @param json its data
  */
-public record NodeEvent(String name, JsonObject data) {
+public record NodeEvent(String name, JsonRecord json) {
   /** Returns the event of an entry; empty for entries that are only listed. */
   public static Optional<NodeEvent> of(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
-    JsonObject node = new JsonObject().put("public_ip", event.publicIp());
-    String at = Times.rfc3339(entry.atMillis());
+    String node = event.publicIp();
+    long at = entry.atMillis();
     if (event instanceof ClusterEvent.Granted) {
-      return Optional.of(new NodeEvent("grant", node.put("granted_at", at)));
+      return Optional.of(new NodeEvent("grant", new GrantEventJson(node, at)));
     }
     if (event instanceof ClusterEvent.NoticeGiven notice) {
-      node.put("reason", notice.releaseReason())
-          .put("noticed_at", at)
-          .put("reclaim_at", Times.rfc3339(notice.endsAt()));
-      return Optional.of(new NodeEvent("notice", node));
+      return Optional.of(
+          new NodeEvent(
+              "notice", new NoticeEventJson(node, notice.reason().label(), at, notice.endsAt())));
     }
     if (event instanceof ClusterEvent.NoticeWithdrawn) {
-      return Optional.of(new NodeEvent("notice-withdrawn", node.put("withdrawn_at", at)));
+      return Optional.of(new NodeEvent("notice-withdrawn", new NoticeWithdrawnEventJson(node, at)));
     }
     if (event instanceof ClusterEvent.Released || event instanceof ClusterEvent.Unwound) {
       String reason =
           Objects.requireNonNullElse(event.releaseReason(), Allocation.Reason.UNWOUND.label());
-      return Optional.of(
-          new NodeEvent("reclaim", node.put("reason", reason).put("reclaimed_at", at)));
+      return Optional.of(new NodeEvent("reclaim", new ReclaimEventJson(node, reason, at)));
     }
     if (event instanceof ClusterEvent.AlertRaised raised) {
       return Optional.of(
-          new NodeEvent(
-              "alert",
-              new JsonObject()
-                  .put("alert", raised.alert().label())
-                  .put("detail", raised.cause())
-                  .put("raised_at", at)));
+          new NodeEvent("alert", new AlertEventJson(raised.alert().label(), raised.cause(), at)));
     }
     return Optional.empty();
+  }
+
+  /** Returns its data as a tree. */
+  public JsonObject data() {
+    return json.toTree();
   }
 }

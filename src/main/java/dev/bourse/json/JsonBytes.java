@@ -3,18 +3,18 @@ package dev.bourse.json;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.ByteArrayBuilder;
+import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A JSON object written directly as bytes, its fields in the order of the calls, equal to {@link
- * JsonObject#toBuffer} of the same tree. Used for objects written so often that building a tree
- * would dominate the cost of a request.
+ * JsonObject#toBuffer} of the same tree. {@link JsonRecord} writes its members with it.
  */
 public final class JsonBytes {
   private static final JsonFactory FACTORY = new JsonFactory();
@@ -38,73 +38,106 @@ public final class JsonBytes {
   /**
    * Adds a field.
    *
-   * @param value a String, Integer, Long, Double, Boolean, JsonObject or null
+   * @param value a String, Integer, Long, Double, BigDecimal, Boolean or null
    * @throws IllegalArgumentException for a value of another kind
    */
-  public JsonBytes put(String name, @Nullable Object value) {
+  public void put(String name, @Nullable Object value) {
     try {
       json.writeFieldName(name);
-      if (value == null) {
+      write(name, value);
+    } catch (IOException e) {
+      throw inMemory(e);
+    }
+  }
+
+  /** Adds a field that is a time; null if it is null. */
+  public void time(String name, @Nullable Long epochMillis) {
+    put(name, Times.rfc3339OrNull(epochMillis));
+  }
+
+  /** Adds a field that is null or has a value, or adds nothing for a setting that is kept. */
+  public void setting(String name, Setting<?> setting) {
+    if (setting instanceof Setting.To<?> to) {
+      put(name, to.value());
+    } else if (setting instanceof Setting.Cleared<?>) {
+      put(name, null);
+    }
+  }
+
+  /** Adds a field that is an object; null if it is null. */
+  public void object(String name, @Nullable JsonRecord fields) {
+    try {
+      json.writeFieldName(name);
+      if (fields == null) {
         json.writeNull();
-      } else if (value instanceof String text) {
-        json.writeString(text);
-      } else if (value instanceof Boolean truth) {
-        json.writeBoolean(truth);
-      } else if (value instanceof Double number) {
-        json.writeNumber(number);
-      } else if (value instanceof Integer || value instanceof Long) {
-        json.writeNumber(((Number) value).longValue());
-      } else if (value instanceof JsonObject tree) {
-        json.writeRawValue(tree.toBuffer().toString());
       } else {
-        throw new IllegalArgumentException(name + " is a " + value.getClass().getName());
+        object(fields);
       }
-      return this;
     } catch (IOException e) {
       throw inMemory(e);
     }
   }
 
-  /** Adds a field that is an object. */
-  public JsonBytes object(String name, Consumer<JsonBytes> fields) {
-    try {
-      json.writeObjectFieldStart(name);
-      fields.accept(this);
-      json.writeEndObject();
-      return this;
-    } catch (IOException e) {
-      throw inMemory(e);
+  private void object(JsonRecord fields) throws IOException {
+    json.writeStartObject();
+    fields.write(this);
+    json.writeEndObject();
+  }
+
+  /** Adds a field that is an object with these members, in their order; null if it is null. */
+  public void map(String name, @Nullable Map<String, ?> members) {
+    if (members == null) {
+      put(name, null);
+    } else {
+      object(name, out -> members.forEach(out::put));
     }
   }
 
-  /** Adds a field that is an array of objects, one for each item. */
-  public <T> JsonBytes objects(String name, Iterable<T> items, BiConsumer<JsonBytes, T> fields) {
-    try {
-      json.writeArrayFieldStart(name);
-      for (T item : items) {
-        json.writeStartObject();
-        fields.accept(this, item);
-        json.writeEndObject();
-      }
-      json.writeEndArray();
-      return this;
-    } catch (IOException e) {
-      throw inMemory(e);
-    }
-  }
-
-  /** Adds a field that is an array of texts, one for each item; each may be null. */
-  public <T> JsonBytes strings(
-      String name, Iterable<T> items, Function<T, @Nullable String> textOf) {
+  /** Adds a field that is an array of objects. */
+  public void objects(String name, List<? extends JsonRecord> items) {
     try {
       json.writeArrayFieldStart(name);
-      for (T item : items) {
-        json.writeString(textOf.apply(item));
+      for (JsonRecord item : items) {
+        object(item);
       }
       json.writeEndArray();
-      return this;
     } catch (IOException e) {
       throw inMemory(e);
+    }
+  }
+
+  /**
+   * Adds a field that is an array of values.
+   *
+   * @param items values as {@link #put} takes them
+   */
+  public void values(String name, List<? extends @Nullable Object> items) {
+    try {
+      json.writeArrayFieldStart(name);
+      for (Object item : items) {
+        write(name, item);
+      }
+      json.writeEndArray();
+    } catch (IOException e) {
+      throw inMemory(e);
+    }
+  }
+
+  private void write(String name, @Nullable Object value) throws IOException {
+    if (value == null) {
+      json.writeNull();
+    } else if (value instanceof String text) {
+      json.writeString(text);
+    } else if (value instanceof Boolean truth) {
+      json.writeBoolean(truth);
+    } else if (value instanceof Double number) {
+      json.writeNumber(number);
+    } else if (value instanceof Integer || value instanceof Long) {
+      json.writeNumber(((Number) value).longValue());
+    } else if (value instanceof BigDecimal decimal) {
+      json.writeNumber(decimal);
+    } else {
+      throw new IllegalArgumentException(name + " is a " + value.getClass().getName());
     }
   }
 

@@ -1,8 +1,9 @@
 /**
- * JSON as bytes: {@link dev.bourse.json.StrictJson} reads request bodies strictly, and {@link
- * dev.bourse.json.JsonBytes} writes the output of each declaration, its answer and its message to
- * other processes, without a tree. All other JSON is written from trees, which are easier to read
- * and fast enough.
+ * JSON as bytes. {@link dev.bourse.json.StrictJson} parses request bodies strictly. {@link
+ * dev.bourse.json.JsonBytes} writes objects without a tree, among them the records that are
+ * generated from the contracts ({@link dev.bourse.json.JsonRecord}); {@link
+ * dev.bourse.json.JsonReader} reads the records of requests, and {@link dev.bourse.json.Setting}
+ * keeps absent, null and a value apart. Contracts without records still use trees.
  */
 @NullMarked
 package dev.bourse.json;

@@ -8,6 +8,7 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.HeldHealth;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.nodes.Health;
 import dev.bourse.pools.Pool;
 import io.vertx.core.json.JsonArray;
@@ -40,9 +41,9 @@ public final class K8sText {
     JsonArray nodes = new JsonArray();
     view.cluster().allocations().forEach(a -> nodes.add(node(a)));
     return summary(view)
-        .put("pool", view.prices().toJson())
+        .put("pool", view.prices().toJson().toTree())
         .put("bid", terms(view))
-        .put("billing_hold", view.billingHold())
+        .put("billing_hold", JsonRecord.treeOrNull(view.billingHold()))
         .put("nodes", nodes)
         .put(
             "planned_release",
@@ -56,8 +57,8 @@ public final class K8sText {
         .put("version", view.cluster().version())
         .put("gpus_per_node", view.pool().gpusPerNode())
         .put("bid", terms(view))
-        .put("billing_hold", view.billingHold())
-        .put("pool", view.prices().toJson());
+        .put("billing_hold", JsonRecord.treeOrNull(view.billingHold()))
+        .put("pool", view.prices().toJson().toTree());
   }
 
   /** A cluster's holdings in numbers. */

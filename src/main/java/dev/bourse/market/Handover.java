@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.core.Times;
 import dev.bourse.nodes.Cleaning;
+import dev.bourse.schemas.vm.HandoverJson;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
@@ -22,19 +22,19 @@ record Handover(
     @Nullable String replacedKey) {
 
   /** Returns the record for the next tenant. It does not identify the previous tenant. */
-  JsonObject forTenant() {
-    return new JsonObject()
-        .put("cleaned_at", Times.rfc3339(cleanedAtMillis))
-        .put("duration_s", cleaning.seconds())
-        .put("processes_ended", cleaning.processes())
-        .put("files_removed", cleaning.files())
-        .put("ipc_objects_removed", cleaning.objects())
-        .put("baseline", cleaning.baseline())
-        .put("reimaged", replacedKey != null);
+  HandoverJson toJson() {
+    return new HandoverJson(
+        cleanedAtMillis,
+        cleaning.seconds(),
+        cleaning.processes(),
+        cleaning.files(),
+        cleaning.objects(),
+        cleaning.baseline(),
+        replacedKey != null);
   }
 
   /** Returns the record for operators. */
   JsonObject forOperators() {
-    return forTenant().put("node_id", nodeId).put("allocation_id", allocationId);
+    return toJson().toTree().put("node_id", nodeId).put("allocation_id", allocationId);
   }
 }

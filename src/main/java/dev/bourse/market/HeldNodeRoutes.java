@@ -9,10 +9,11 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.nodes.Machine;
+import dev.bourse.schemas.vm.HostKeyJson;
+import dev.bourse.schemas.vm.HostKeyListJson;
+import dev.bourse.schemas.vm.NodeHandoverJson;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** Operations on the machines that a cluster holds. */
@@ -47,22 +48,16 @@ public final class HeldNodeRoutes {
         .map(
             handovers ->
                 Answer.ok(
-                    new JsonObject()
-                        .put("public_ip", publicIp)
-                        .put(
-                            "handover",
-                            handovers.isEmpty() ? null : handovers.get(0).forTenant())));
+                    new NodeHandoverJson(
+                        publicIp, handovers.isEmpty() ? null : handovers.get(0).toJson())));
   }
 
-  private static JsonObject toJson(List<Machine> held) {
-    JsonArray keys = new JsonArray();
-    for (Machine machine : held) {
-      keys.add(
-          new JsonObject()
-              .put("public_ip", machine.publicIp())
-              .put("ssh_port", machine.sshPort())
-              .put("host_key", machine.hostKey()));
-    }
-    return new JsonObject().put("host_keys", keys);
+  private static HostKeyListJson toJson(List<Machine> held) {
+    return new HostKeyListJson(
+        held.stream()
+            .map(
+                machine ->
+                    new HostKeyJson(machine.publicIp(), machine.sshPort(), machine.hostKey()))
+            .toList());
   }
 }

@@ -16,6 +16,7 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -179,7 +180,7 @@ public final class BidWriteTool implements Tool {
       Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
     JsonObject body = arguments.copy().put("expected_version", version);
     release.ifPresent(addresses -> body.put("release", new JsonArray(addresses)));
-    return Capacity.Declare.of(caller.actor(), body);
+    return Capacity.Declare.of(caller.actor(), CapacityDeclarationJson.read(body));
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {

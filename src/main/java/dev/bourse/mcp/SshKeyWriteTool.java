@@ -75,12 +75,15 @@ public final class SshKeyWriteTool implements Tool {
     return Future.succeededFuture(
         prepared.isNew()
             ? confirmable(answer.put("ssh_key", unregistered(key)), caller, arguments, key)
-            : answer.put("ssh_key", key.toJson()).putNull("confirm_token").putNull("expires_at"));
+            : answer
+                .put("ssh_key", key.toJson().toTree())
+                .putNull("confirm_token")
+                .putNull("expires_at"));
   }
 
   /** The key without the fields that the registry sets at the confirm. */
   private static JsonObject unregistered(SshKey key) {
-    JsonObject json = key.toJson();
+    JsonObject json = key.toJson().toTree();
     List.of("key_id", "created_at", "created_by").forEach(json::remove);
     return json;
   }
@@ -99,7 +102,9 @@ public final class SshKeyWriteTool implements Tool {
                     List.of(confirms.use(confirmation))))
         .map(
             added ->
-                answer(arguments).put("is_registered", true).put("ssh_key", added.key().toJson()));
+                answer(arguments)
+                    .put("is_registered", true)
+                    .put("ssh_key", added.key().toJson().toTree()));
   }
 
   private Future<JsonObject> previewRemove(Principal caller, JsonObject arguments) {
@@ -108,7 +113,7 @@ public final class SshKeyWriteTool implements Tool {
         confirmable(
             answer(arguments)
                 .put("is_registered", true)
-                .put("ssh_key", key.toJson())
+                .put("ssh_key", key.toJson().toTree())
                 .put("still_on", new JsonArray(keys.stillOn(key))),
             caller,
             arguments,

@@ -1,13 +1,13 @@
 package dev.bourse.operator;
 
 import dev.bourse.capacity.BidderEvents;
-import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.json.JsonReader;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
@@ -116,6 +116,7 @@ public final class PoolAdminRoutes {
   }
 
   private static PoolService.Settings settings(JsonObject body) {
+    JsonReader in = new JsonReader(body);
     return new PoolService.Settings(
         Optional.ofNullable(body.getString("gpu_model")),
         cents(body, RESERVE),
@@ -124,7 +125,7 @@ public final class PoolAdminRoutes {
         Optional.ofNullable(body.getBoolean("swaps_enabled")),
         Optional.ofNullable(body.getBoolean("self_service")),
         Optional.ofNullable(body.getString("tenants")).map(Pool.Tenants::of),
-        Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
+        in.setting("notice_ms", in::longInteger),
         pause(body),
         Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
         Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));

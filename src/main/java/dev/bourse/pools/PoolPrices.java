@@ -1,9 +1,8 @@
 package dev.bourse.pools;
 
 import dev.bourse.core.Price;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.common.PoolPricesJson;
 import java.util.Objects;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,19 +35,14 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
         && Objects.equals(admissionCents, other.admissionCents);
   }
 
-  /** Writes its fields as all contracts show them. */
-  public void tell(BiConsumer<String, @Nullable Object> field) {
-    field.accept("pool", pool.name());
-    field.accept("site", pool.site());
-    field.accept("clearing_price_per_gpu_hour", Price.toUsdOrNull(clearingCents));
-    field.accept("admission_price_per_gpu_hour", Price.toUsdOrNull(admissionCents));
-    field.accept("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()));
-    field.accept("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
-  }
-
-  public JsonObject toJson() {
-    JsonObject json = new JsonObject();
-    tell(json::put);
-    return json;
+  /** Returns the prices as all contracts show them. */
+  public PoolPricesJson toJson() {
+    return new PoolPricesJson(
+        pool.name(),
+        pool.site(),
+        Price.toUsdOrNull(clearingCents),
+        Price.toUsdOrNull(admissionCents),
+        Price.toUsd(pool.reserveCents()),
+        Price.toUsd(pool.capCents()));
   }
 }

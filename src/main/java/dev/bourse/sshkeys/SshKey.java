@@ -1,7 +1,6 @@
 package dev.bourse.sshkeys;
 
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.vm.SshKeyJson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,14 +31,7 @@ public record SshKey(
   }
 
   /** Returns the key as every API shows it. */
-  public JsonObject toJson() {
-    return new JsonObject()
-        .put("key_id", keyId)
-        .put("name", name)
-        .put("public_key", publicKey)
-        .put("fingerprint", fingerprint)
-        .put("cluster", cluster)
-        .put("created_at", Times.rfc3339(createdAtMillis))
-        .put("created_by", createdBy);
+  public SshKeyJson toJson() {
+    return new SshKeyJson(keyId, name, publicKey, fingerprint, cluster, createdAtMillis, createdBy);
   }
 }

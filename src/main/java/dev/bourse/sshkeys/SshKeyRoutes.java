@@ -1,12 +1,12 @@
 package dev.bourse.sshkeys;
 
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.vm.SshKeyListJson;
+import dev.bourse.schemas.vm.SshKeyRegistrationJson;
+import dev.bourse.schemas.vm.SshKeyRevocationJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** Operations of the VM contract on ssh keys. */
@@ -25,19 +25,22 @@ public final class SshKeyRoutes {
   }
 
   private Future<Answer> listSshKeys(Call call) {
-    JsonArray list = new JsonArray();
-    keys.listSshKeys(call.principal(), call.text("org")).forEach(key -> list.add(key.toJson()));
-    return Future.succeededFuture(Answer.ok(new JsonObject().put("keys", list)));
+    return Future.succeededFuture(
+        Answer.ok(
+            new SshKeyListJson(
+                keys.listSshKeys(call.principal(), call.text("org")).stream()
+                    .map(SshKey::toJson)
+                    .toList())));
   }
 
   private Future<Answer> addSshKey(Call call) {
-    JsonObject body = call.body();
+    SshKeyRegistrationJson sent = SshKeyRegistrationJson.read(call.body());
     return keys.addSshKey(
             call.principal(),
             call.text("org"),
-            body.getString("name"),
-            body.getString("public_key"),
-            body.getString("cluster"),
+            sent.name(),
+            sent.publicKey(),
+            sent.cluster(),
             List.of())
         .map(
             added ->
@@ -51,10 +54,7 @@ public final class SshKeyRoutes {
         .map(
             revoked ->
                 Answer.ok(
-                    new JsonObject()
-                        .put("ok", true)
-                        .put("key_id", revoked.keyId())
-                        .put("revoked_at", Times.rfc3339(revoked.revokedAtMillis()))
-                        .put("still_on", new JsonArray(revoked.stillOn()))));
+                    new SshKeyRevocationJson(
+                        true, revoked.keyId(), revoked.revokedAtMillis(), revoked.stillOn())));
   }
 }

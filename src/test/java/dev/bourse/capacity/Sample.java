@@ -6,6 +6,7 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.pools.Switches;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -102,11 +103,12 @@ public final class Sample {
       int maxGpus, @Nullable String price, @Nullable Long version, JsonObject rest) {
     return Capacity.Declare.of(
         ACTOR,
-        new JsonObject()
-            .put("max_gpus", maxGpus)
-            .put("max_price_per_gpu_hour", price == null ? null : new BigDecimal(price))
-            .put("expected_version", version)
-            .mergeIn(rest));
+        CapacityDeclarationJson.read(
+            new JsonObject()
+                .put("max_gpus", maxGpus)
+                .put("max_price_per_gpu_hour", price == null ? null : new BigDecimal(price))
+                .put("expected_version", version)
+                .mergeIn(rest)));
   }
 
   /** Returns the field of a minimum. */

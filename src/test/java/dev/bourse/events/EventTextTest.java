@@ -11,6 +11,7 @@ import dev.bourse.capacity.Sample;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +23,8 @@ class EventTextTest {
         7, Sample.T0, "c1", new Activity("system:market", event));
   }
 
-  private static String note(ClusterEvent event) {
-    return EventText.entry(entry(event)).getString("note");
+  private static @Nullable String note(ClusterEvent event) {
+    return EventText.entry(entry(event)).note();
   }
 
   private static String told(ClusterEvent event) {
@@ -110,7 +111,7 @@ class EventTextTest {
              "actor":"token:abc","who":"user","max_gpus":16,"max_price_per_gpu_hour":2.5,
              "note":null,"reason":null}\
             """),
-        EventText.entry(entry));
+        EventText.entry(entry).toTree());
   }
 
   @Test
@@ -122,8 +123,8 @@ class EventTextTest {
              "actor":"system:market","who":null,"max_gpus":null,"max_price_per_gpu_hour":null,
              "note":"released 10.0.0.1","reason":"scale-down"}\
             """),
-        EventText.entry(
-            entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN))));
+        EventText.entry(entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN)))
+            .toTree());
   }
 
   @Test
@@ -141,7 +142,7 @@ class EventTextTest {
         note(new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, "balance")));
     assertEquals("billing hold lifted", note(new ClusterEvent.HoldLifted()));
     assertEquals("some text", note(new ClusterEvent.Unrecognized("some text", null)));
-    assertNull(EventText.entry(entry(new ClusterEvent.Unrecognized(null, null))).getValue("note"));
+    assertNull(note(new ClusterEvent.Unrecognized(null, null)));
     assertEquals(
         Optional.empty(), EventText.node(entry(new ClusterEvent.Unrecognized(null, null))));
   }

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.bourse.core.Price;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -47,21 +50,22 @@ class JsonBytesTest {
         }
         case 3 -> {
           JsonArray objects = new JsonArray();
-          bytes.objects(
-              name,
-              List.of(1, 2, 3).subList(0, random.nextInt(4)),
-              (inner, item) -> {
-                JsonObject object = new JsonObject().put("item", item);
-                inner.put("item", item);
-                fill(inner, object, random, depth - 1);
-                objects.add(object);
-              });
+          List<JsonRecord> items = new ArrayList<>();
+          for (int item = 0; item < random.nextInt(4); item++) {
+            JsonObject object = new JsonObject();
+            JsonBytes ignored = new JsonBytes();
+            long seed = random.nextLong();
+            fill(ignored, object, new Random(seed), depth - 1);
+            items.add(inner -> fill(inner, new JsonObject(), new Random(seed), depth - 1));
+            objects.add(object);
+          }
+          bytes.objects(name, items);
           tree.put(name, objects);
         }
         default -> {
-          List<@Nullable String> texts = Arrays.asList(text(random), null, text(random));
-          bytes.strings(name, texts, text -> text);
-          tree.put(name, new JsonArray(texts));
+          List<@Nullable Object> values = Arrays.asList(text(random), null, value(random));
+          bytes.values(name, values);
+          tree.put(name, new JsonArray(values));
         }
       }
     }
@@ -74,7 +78,7 @@ class JsonBytesTest {
       case 2 -> random.nextInt();
       case 3 -> random.nextLong();
       case 4 -> Price.toUsd(random.nextLong(1L << 53) >> random.nextInt(53));
-      case 5 -> new JsonObject().put(text(random), text(random)).put("none", null);
+      case 5 -> new BigDecimal(BigInteger.valueOf(random.nextLong()), random.nextInt(20));
       default -> text(random);
     };
   }

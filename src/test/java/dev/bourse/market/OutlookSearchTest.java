@@ -31,7 +31,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -58,7 +57,7 @@ class OutlookSearchTest {
     Outlook outlook = outlook(held("2.00", 2, i -> 0), 2);
 
     assertEquals(List.of(), outlook.losses());
-    assertEquals(OptionalLong.empty(), outlook.safeUntilMillis());
+    assertNull(outlook.safeUntilMillis());
     assertNull(outlook.keepCents());
     assertEquals(0, outlook.pendingNodes());
   }
@@ -72,7 +71,7 @@ class OutlookSearchTest {
     assertEquals(Outlook.Cause.MARKET, lost.by());
     long unprotected = NOW - 3 * TICK + PROTECTION;
     assertEquals(unprotected + NOTICE, lost.reclaimAtMillis());
-    assertEquals(OptionalLong.of(unprotected + NOTICE), outlook.safeUntilMillis());
+    assertEquals(unprotected + NOTICE, outlook.safeUntilMillis());
     assertEquals("a1", lost.node().allocationId(), "the one that is protected least");
     assertEquals(500L, outlook.keepCents(), "the holder wins a tie");
   }

@@ -4,7 +4,7 @@ import dev.bourse.access.Operator;
 import dev.bourse.app.BareProcess;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
-import dev.bourse.capacity.Setting;
+import dev.bourse.json.Setting;
 import dev.bourse.market.NodeService;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;

@@ -2,9 +2,9 @@ package dev.bourse.pools.settings;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.json.Setting;
 import dev.bourse.pools.Pool;
 import dev.bourse.store.Change;
 import dev.bourse.store.Columns;

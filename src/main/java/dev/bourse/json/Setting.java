@@ -1,6 +1,5 @@
-package dev.bourse.capacity;
+package dev.bourse.json;
 
-import io.vertx.core.json.JsonObject;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,16 +24,12 @@ public sealed interface Setting<T> {
     return new Kept<>();
   }
 
-  /**
-   * Returns the setting in a field of a body.
-   *
-   * @param parse parses a value that is not null
-   */
-  static <T> Setting<T> in(JsonObject body, String field, Function<Object, T> parse) {
-    Object value = body.getValue(field);
-    return value != null
-        ? new To<>(parse.apply(value))
-        : body.containsKey(field) ? new Cleared<>() : new Kept<>();
+  /** Returns the setting with another form of the value. */
+  default <U> Setting<U> map(Function<? super T, ? extends U> form) {
+    if (this instanceof To<T> to) {
+      return new To<>(form.apply(to.value()));
+    }
+    return this instanceof Cleared<T> ? new Cleared<>() : new Kept<>();
   }
 
   /** Returns the value after the change of the standing one. */

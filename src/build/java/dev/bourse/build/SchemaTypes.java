@@ -1,0 +1,460 @@
+package dev.bourse.build;
+
+import com.palantir.javapoet.AnnotationSpec;
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.CodeBlock;
+import com.palantir.javapoet.JavaFile;
+import com.palantir.javapoet.MethodSpec;
+import com.palantir.javapoet.ParameterSpec;
+import com.palantir.javapoet.ParameterizedTypeName;
+import com.palantir.javapoet.TypeName;
+import com.palantir.javapoet.TypeSpec;
+import com.palantir.javapoet.WildcardTypeName;
+import java.io.IOException;
+import java.io.Reader;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.annotation.processing.Generated;
+import javax.lang.model.SourceVersion;
+import javax.lang.model.element.Modifier;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+
+/**
+ * The build step that writes a Java record for each object among the component schemas of the
+ * {@link #CONVERTED} contracts. Maven runs this file as a single-file program before it compiles.
+ *
+ * <p>A file whose content is unchanged is not written, so that an incremental build recompiles
+ * nothing. The package {@code dev.bourse.schemas} describes the records.
+ */
+public final class SchemaTypes {
+  /** The contracts whose requests and answers are records. */
+  private static final List<String> CONVERTED = List.of("vm");
+
+  private static final String COMMON = "common";
+  private static final String HOME = "dev.bourse.schemas.";
+  private static final String SCHEMAS = "#/components/schemas/";
+
+  /** Each error code adds its own members, so an error is a map in the order of its exception. */
+  private static final String ERROR = "ApiError";
+
+  private static final ClassName RECORD = ClassName.get("dev.bourse.json", "JsonRecord");
+  private static final ClassName WRITER = ClassName.get("dev.bourse.json", "JsonBytes");
+  private static final ClassName READER = ClassName.get("dev.bourse.json", "JsonReader");
+  private static final ClassName SETTING = ClassName.get("dev.bourse.json", "Setting");
+  private static final ClassName TREE = ClassName.get("io.vertx.core.json", "JsonObject");
+  private static final AnnotationSpec NULLABLE =
+      AnnotationSpec.builder(ClassName.get("org.jspecify.annotations", "Nullable")).build();
+
+  private final Map<String, Map<String, Object>> contracts = new TreeMap<>();
+
+  /** The schemas that are requests, as contract and name. */
+  private final Set<Schema> requests = new HashSet<>();
+
+  /** The sources, by their path in the output folder. */
+  private final Map<Path, String> sources = new TreeMap<>();
+
+  private SchemaTypes() {}
+
+  /** A component schema of a contract. */
+  private record Schema(String contract, String name) {
+    ClassName type() {
+      return ClassName.get(HOME + contract, name + "Json");
+    }
+  }
+
+  /** How a value is written. */
+  private enum Kind {
+    VALUE,
+    TIME,
+    RECORD,
+    VALUES,
+    RECORDS,
+    MAP
+  }
+
+  /**
+   * The Java form of a value.
+   *
+   * @param read the reader's method for it; empty if requests have no such value yet
+   */
+  private record Form(Kind kind, TypeName type, String read) {}
+
+  /** A property of a schema. */
+  private record Member(String name, Form form, boolean isRequired, boolean isNullable) {
+
+    /** True if absent, null and a value are three different requests. */
+    boolean isSetting() {
+      return !isRequired && isNullable;
+    }
+
+    TypeName type() {
+      if (isSetting()) {
+        return ParameterizedTypeName.get(SETTING, form.type.box());
+      }
+      return isRequired && !isNullable ? form.type : form.type.box().annotated(NULLABLE);
+    }
+
+    String component() {
+      String[] words = name.split("_", -1);
+      String camel =
+          Stream.of(words)
+              .skip(1)
+              .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
+              .collect(Collectors.joining("", words[0], form.kind == Kind.TIME ? "Millis" : ""));
+      if (!SourceVersion.isName(camel)) {
+        throw new IllegalStateException("property " + name + " is no Java name");
+      }
+      return camel;
+    }
+  }
+
+  /**
+   * Writes the records, and deletes those of schemas that no longer exist.
+   *
+   * @param args the folder of the contracts, and the output folder
+   */
+  public static void main(String[] args) throws IOException {
+    SchemaTypes types = new SchemaTypes();
+    Path contracts = Path.of(args[0]);
+    types.contracts.put(COMMON, read(contracts.resolve(COMMON + ".yaml")));
+    for (String name : CONVERTED) {
+      types.contracts.put(name, read(contracts.resolve(name + ".yaml")));
+    }
+    types.generate();
+    types.writeTo(Path.of(args[1]));
+  }
+
+  private static Map<String, Object> read(Path file) throws IOException {
+    try (Reader yaml = Files.newBufferedReader(file)) {
+      return new Yaml(new SafeConstructor(new LoaderOptions())).load(yaml);
+    }
+  }
+
+  private void generate() {
+    Deque<Schema> left = new ArrayDeque<>();
+    for (String contract : CONVERTED) {
+      findRequests(contract, contracts.get(contract).get("paths"));
+      schemas(contract).forEach((name, schema) -> left.add(new Schema(contract, name)));
+    }
+    Set<Schema> seen = new HashSet<>(left);
+    while (!left.isEmpty()) {
+      Schema schema = left.remove();
+      Map<String, Object> definition = object(schemas(schema.contract).get(schema.name));
+      if (isRecord(schema, definition)) {
+        add(schema, definition);
+        references(schema.contract, definition).filter(seen::add).forEach(left::add);
+      }
+    }
+    sources.keySet().stream().map(Path::getParent).distinct().toList().forEach(this::addPackage);
+  }
+
+  private static boolean isRecord(Schema schema, Map<String, Object> definition) {
+    return definition.containsKey("properties") && !schema.name.equals(ERROR);
+  }
+
+  /** Finds the schemas of request bodies. */
+  private void findRequests(String contract, Object node) {
+    if (node instanceof Map<?, ?> map) {
+      Object body = map.get("requestBody");
+      if (body != null) {
+        references(contract, object(body)).forEach(requests::add);
+      }
+      map.values().forEach(value -> findRequests(contract, value));
+    }
+  }
+
+  private static Stream<Schema> references(String contract, Object node) {
+    if (node instanceof List<?> list) {
+      return list.stream().flatMap(item -> references(contract, item));
+    }
+    if (!(node instanceof Map<?, ?> map)) {
+      return Stream.empty();
+    }
+    Stream<Schema> within = map.values().stream().flatMap(value -> references(contract, value));
+    return map.get("$ref") instanceof String reference && reference.contains(SCHEMAS)
+        ? Stream.concat(Stream.of(target(contract, reference)), within)
+        : within;
+  }
+
+  private static Schema target(String contract, String reference) {
+    String file = reference.startsWith("#") ? contract : reference.replaceFirst("\\.yaml#.*$", "");
+    return new Schema(file, reference.substring(reference.lastIndexOf('/') + 1));
+  }
+
+  private void add(Schema schema, Map<String, Object> definition) {
+    boolean isRequest = requests.contains(schema);
+    List<String> required = strings(definition.get("required"));
+    List<Member> members = new ArrayList<>();
+    CodeBlock.Builder doc = CodeBlock.builder();
+    doc.add("$L\n", text(definition, "The schema `" + schema.name + "`."));
+    MethodSpec.Builder components = MethodSpec.constructorBuilder();
+    object(definition.get("properties"))
+        .forEach(
+            (name, property) -> {
+              Member member =
+                  member(schema, name, object(property), required.contains(name), isRequest);
+              members.add(member);
+              components.addParameter(
+                  ParameterSpec.builder(member.type(), member.component()).build());
+              doc.add(
+                  "\n@param $L $L", member.component(), text(object(property), "`" + name + "`"));
+            });
+    TypeSpec.Builder type =
+        TypeSpec.recordBuilder(schema.type())
+            .addModifiers(Modifier.PUBLIC)
+            .addAnnotation(
+                AnnotationSpec.builder(Generated.class)
+                    .addMember("value", "$S", SchemaTypes.class.getName())
+                    .build())
+            .addJavadoc(doc.build())
+            .addSuperinterface(RECORD)
+            .recordConstructor(components.build())
+            .addMethod(writer(members));
+    if (isRequest) {
+      type.addMethod(reader(schema, members));
+    }
+    sources.put(
+        file(schema.type().packageName(), schema.type().simpleName()),
+        JavaFile.builder(schema.type().packageName(), type.build())
+            .skipJavaLangImports(true)
+            .indent("  ")
+            .build()
+            .toString());
+  }
+
+  private void addPackage(Path folder) {
+    String contract = folder.getFileName().toString();
+    sources.put(
+        folder.resolve("package-info.java"),
+        """
+        /** The schemas of the contract {@code %1$s.yaml} as records. */
+        @NullMarked
+        package %2$s%1$s;
+
+        import org.jspecify.annotations.NullMarked;
+        """
+            .formatted(contract, HOME));
+  }
+
+  private static MethodSpec writer(List<Member> members) {
+    MethodSpec.Builder write =
+        MethodSpec.methodBuilder("write")
+            .addAnnotation(Override.class)
+            .addModifiers(Modifier.PUBLIC)
+            .addParameter(WRITER, "out");
+    for (Member member : members) {
+      String method =
+          switch (member.form.kind) {
+            case VALUE -> member.isSetting() ? "setting" : "put";
+            case TIME -> "time";
+            case RECORD -> "object";
+            case VALUES -> "values";
+            case RECORDS -> "objects";
+            case MAP -> "map";
+          };
+      CodeBlock call = CodeBlock.of("out.$L($S, $L)", method, member.name, member.component());
+      if (member.isRequired || member.isSetting()) {
+        write.addStatement(call);
+      } else {
+        write
+            .beginControlFlow("if ($L != null)", member.component())
+            .addStatement(call)
+            .endControlFlow();
+      }
+    }
+    return write.build();
+  }
+
+  private static MethodSpec reader(Schema schema, List<Member> members) {
+    CodeBlock arguments =
+        members.stream().map(member -> readOf(schema, member)).collect(CodeBlock.joining(",\n"));
+    return MethodSpec.methodBuilder("read")
+        .addModifiers(Modifier.PUBLIC, Modifier.STATIC)
+        .addJavadoc("Reads a body that the contract's validator has accepted.\n")
+        .addParameter(TREE, "body")
+        .returns(schema.type())
+        .addStatement("$1T in = new $1T(body)", READER)
+        .addStatement("return new $T(\n$L)", schema.type(), arguments)
+        .build();
+  }
+
+  private static CodeBlock readOf(Schema schema, Member member) {
+    String method = member.form.read;
+    if (method.isEmpty()) {
+      throw new IllegalStateException(
+          "property %s of the request %s: JsonReader does not read %s yet"
+              .formatted(member.name, schema.name, member.form.type));
+    }
+    if (member.isSetting()) {
+      return CodeBlock.of("in.setting($S, in::$L)", member.name, method);
+    }
+    return CodeBlock.of(
+        member.isRequired ? "in.$2L($1S)" : "in.optional($1S, in::$2L)", member.name, method);
+  }
+
+  private Member member(
+      Schema schema,
+      String name,
+      Map<String, Object> property,
+      boolean isRequired,
+      boolean isRequest) {
+    Member member =
+        new Member(
+            name, form(schema.contract, property, isRequest), isRequired, isNullable(property));
+    if (isRequest ? isRequired && member.isNullable : member.isSetting()) {
+      throw new IllegalStateException(
+          "property %s of %s: a nullable property is optional in a request, required in an answer"
+              .formatted(name, schema.name));
+    }
+    return member;
+  }
+
+  private Form form(String contract, Map<String, Object> schema, boolean isRequest) {
+    Map<String, Object> definition = present(schema);
+    if (definition.get("$ref") instanceof String reference) {
+      Schema target = target(contract, reference);
+      Map<String, Object> referred = object(schemas(target.contract).get(target.name));
+      if (target.name.equals(ERROR)) {
+        return new Form(Kind.MAP, map(ClassName.get(Object.class)), "");
+      }
+      return isRecord(target, referred)
+          ? new Form(Kind.RECORD, target.type(), "")
+          : form(target.contract, referred, isRequest);
+    }
+    String type = types(definition).stream().filter(t -> !t.equals("null")).findFirst().orElse("");
+    return switch (type) {
+      case "string" ->
+          "date-time".equals(definition.get("format")) && !isRequest
+              ? new Form(Kind.TIME, TypeName.LONG, "")
+              : new Form(Kind.VALUE, ClassName.get(String.class), "text");
+      case "integer" ->
+          "int64".equals(definition.get("format"))
+              ? new Form(Kind.VALUE, TypeName.LONG, "longInteger")
+              : new Form(Kind.VALUE, TypeName.INT, "integer");
+      case "number" ->
+          isRequest
+              ? new Form(Kind.VALUE, ClassName.get(BigDecimal.class), "decimal")
+              : new Form(Kind.VALUE, TypeName.DOUBLE, "");
+      case "boolean" -> new Form(Kind.VALUE, TypeName.BOOLEAN, "truth");
+      case "array" -> array(contract, object(definition.get("items")), isRequest);
+      case "object" ->
+          new Form(
+              Kind.MAP,
+              map(
+                  form(contract, object(definition.get("additionalProperties")), isRequest)
+                      .type
+                      .box()),
+              "");
+      default -> throw new IllegalStateException("no Java type for " + definition);
+    };
+  }
+
+  private Form array(String contract, Map<String, Object> items, boolean isRequest) {
+    Form item = form(contract, items, isRequest);
+    TypeName type = isNullable(items) ? item.type.box().annotated(NULLABLE) : item.type.box();
+    if (item.type.isPrimitive() && item.type != TypeName.BOOLEAN) {
+      TypeName number = ClassName.get(Number.class);
+      type = WildcardTypeName.subtypeOf(isNullable(items) ? number.annotated(NULLABLE) : number);
+    }
+    return new Form(
+        item.kind == Kind.RECORD ? Kind.RECORDS : Kind.VALUES,
+        ParameterizedTypeName.get(ClassName.get(List.class), type),
+        item.read.equals("text") ? "texts" : "");
+  }
+
+  private static TypeName map(TypeName value) {
+    return ParameterizedTypeName.get(ClassName.get(Map.class), ClassName.get(String.class), value);
+  }
+
+  private static boolean isNullable(Map<String, Object> schema) {
+    return types(schema).contains("null") || present(schema) != schema;
+  }
+
+  /** The schema of a value that is not null. */
+  private static Map<String, Object> present(Map<String, Object> schema) {
+    if (!(schema.get("oneOf") instanceof List<?> choices)) {
+      return schema;
+    }
+    List<Map<String, Object>> present =
+        choices.stream()
+            .map(SchemaTypes::object)
+            .filter(choice -> !types(choice).contains("null"))
+            .toList();
+    if (present.size() != 1) {
+      throw new IllegalStateException("no Java type for a choice of schemas: " + schema);
+    }
+    return present.get(0);
+  }
+
+  private static List<String> types(Map<String, Object> schema) {
+    Object type = schema.get("type");
+    return type instanceof String one ? List.of(one) : strings(type);
+  }
+
+  /** Formats a description as Javadoc. */
+  private static String text(Map<String, Object> schema, String otherwise) {
+    String text = schema.get("description") instanceof String own ? own : otherwise;
+    return text.strip()
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("*/", "*&#47;")
+        .replace("@", "&#64;")
+        .replaceAll("`([^`{}]*)`", "{@code $1}")
+        .replace("\n\n", "\n\n<p>");
+  }
+
+  private Map<String, Object> schemas(String contract) {
+    return object(object(contracts.get(contract).get("components")).get("schemas"));
+  }
+
+  private static Map<String, Object> object(Object node) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    if (node instanceof Map<?, ?> map) {
+      map.forEach((key, value) -> object.put(key.toString(), value));
+      return object;
+    }
+    throw new IllegalStateException("expected an object, found " + node);
+  }
+
+  private static List<String> strings(Object node) {
+    return node instanceof List<?> list ? list.stream().map(Object::toString).toList() : List.of();
+  }
+
+  private static Path file(String packageName, String type) {
+    return Path.of(packageName.replace('.', '/'), type + ".java");
+  }
+
+  private void writeTo(Path target) throws IOException {
+    Files.createDirectories(target);
+    try (Stream<Path> files = Files.walk(target)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        if (!sources.containsKey(target.relativize(file))) {
+          Files.delete(file);
+        }
+      }
+    }
+    for (Map.Entry<Path, String> source : sources.entrySet()) {
+      Path file = target.resolve(source.getKey());
+      if (!Files.exists(file) || !Files.readString(file).equals(source.getValue())) {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, source.getValue());
+      }
+    }
+  }
+}

@@ -1,0 +1,307 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.empty;
+import static dev.bourse.capacity.Sample.granted;
+import static dev.bourse.capacity.Sample.ip;
+import static dev.bourse.capacity.Sample.order;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.core.ApiException;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.FakeClock;
+import dev.bourse.nodes.Health;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
+import dev.bourse.pools.Switches;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The bytes of answers of the VM contract, as an earlier release wrote them. A later release may
+ * add members; those recorded keep their values and their order.
+ */
+@Tag("fast")
+class RecordedAnswersTest {
+  private static final long LATER = T0 + 600_000;
+
+  /** A cluster with all conditions, a swap, a notice, a fault and a hold. */
+  private static Cluster full() {
+    Cluster cluster = Capacity.swap(active(3), Sample.ACTOR, ip(1), TERMS, LATER).next();
+    cluster =
+        Capacity.declare(
+                cluster,
+                order(
+                    32,
+                    "2.35",
+                    2L,
+                    new JsonObject()
+                        .put("min_gpus", 16)
+                        .put("until", "2023-11-15T22:13:20Z")
+                        .put("max_spend_usd", 120.5)
+                        .put("auto_swap", true)
+                        .put("release", new JsonArray().add(ip(0)))),
+                TERMS,
+                LATER + 10_000)
+            .next();
+    cluster = granted(cluster, 5, "a1", LATER + 20_000);
+    List<Allocation> held = new ArrayList<>(cluster.allocations());
+    held.set(
+        0,
+        held.get(0)
+            .with(
+                a -> {
+                  a.notice = new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000);
+                  a.health =
+                      new HeldHealth(
+                          Health.State.FAILED, LATER, List.of("GPU 3 \"lost\"", "é\n"), true);
+                }));
+    held.set(2, held.get(2).with(a -> a.publicIp = null));
+    return DirectChange.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 700_077))
+        .apply(cluster.withAllocations(held), LATER)
+        .next();
+  }
+
+  private static ClusterView view(Cluster cluster) {
+    Pool pool =
+        new Pool(
+            "h100",
+            "site-1",
+            "simulated",
+            new Pool.Hardware("NVIDIA", null, 8),
+            new Pool.Bounds(100, 123_456_789_012L),
+            new Pool.Rules(true, true, false, Pool.Tenants.LOGIN, null),
+            null,
+            new Pool.Environment("tenant", 2222, Map.of("A", "\"b\\\t€"), Map.of()));
+    return Sample.view(
+        cluster,
+        pool,
+        () -> new Quote(155L, null, 4, 2, T0, T0 + 10_000),
+        new Switches(true, true, false),
+        new FakeClock(T0));
+  }
+
+  private static String state(Cluster cluster) {
+    return view(cluster).encoded().json().toString();
+  }
+
+  private static void assertKept(String recorded, String written) {
+    Object kept = kept(new JsonObject(recorded), new JsonObject(written));
+    assertEquals(recorded, String.valueOf(kept));
+  }
+
+  /** Returns what is written, without the members of objects that are not recorded. */
+  private static @Nullable Object kept(@Nullable Object recorded, @Nullable Object written) {
+    if (recorded instanceof JsonObject known && written instanceof JsonObject object) {
+      JsonObject kept = new JsonObject();
+      for (String name : object.fieldNames()) {
+        if (known.containsKey(name)) {
+          kept.put(name, kept(known.getValue(name), object.getValue(name)));
+        }
+      }
+      return kept;
+    }
+    if (recorded instanceof JsonArray known
+        && written instanceof JsonArray array
+        && known.size() == array.size()) {
+      JsonArray kept = new JsonArray();
+      for (int i = 0; i < array.size(); i++) {
+        kept.add(kept(known.getValue(i), array.getValue(i)));
+      }
+      return kept;
+    }
+    return written;
+  }
+
+  @Test
+  void theStateOfAnEmptyCluster() {
+    assertKept(
+        """
+        {"cluster":"c1","version":0,"writes_armed":true,"gpus_per_node":8,"gpu_vendor":\
+        "NVIDIA","gpu_model":null,"max_price_cap_per_gpu_hour":1.23456789012E9,"pool":{"pool":\
+        "h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"declared":null,"ranks_last_until":null,\
+        "pending":0,"allocations":[],"planned_release":[],"nominations":[],"swaps":[],\
+        "billing_hold":null,"spend_limit_enforced":true,"billing_hold_enforced":false,\
+        "environment":{"ssh_user":"tenant","ssh_port":2222,"site":"site-1","env":{"A":\
+        "\\"b\\\\\\t€"},"storage":{}}}\
+        """,
+        state(empty()));
+  }
+
+  @Test
+  void theStateWithEverything() {
+    assertKept(
+        """
+        {"cluster":"c1","version":3,"writes_armed":true,"gpus_per_node":8,"gpu_vendor":\
+        "NVIDIA","gpu_model":null,"max_price_cap_per_gpu_hour":1.23456789012E9,"pool":{"pool":\
+        "h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"declared":{"max_price_per_gpu_hour":\
+        2.35,"max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
+        "2023-11-14T22:23:30.000Z","updated_at":"2023-11-14T22:23:30.000Z","updated_by":\
+        "token:abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":120.5,\
+        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"ranks_last_until":\
+        null,"pending":1,"allocations":[{"public_ip":"10.0.0.0","granted_at":"2023-11-14T22:\
+        13:21.000Z","state":"active","slot":0,"swap":false,"protected_until":"2023-11-14T23:\
+        14:20.000Z","reclaim_at":"2023-11-14T22:24:59.000Z","reclaim_reason":"outbid",\
+        "health":{"state":"failed","since":"2023-11-14T22:23:20.000Z","reasons":[\
+        "GPU 3 \\"lost\\"","é\\n"]}},{"public_ip":"10.0.0.1","granted_at":"2023-11-14T22:13:\
+        22.000Z","state":"active","slot":1,"swap":true,"protected_until":"2023-11-14T23:14:\
+        20.000Z","reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown","since":\
+        "2023-11-14T22:13:22.000Z","reasons":[]}},{"public_ip":null,"granted_at":\
+        "2023-11-14T22:13:23.000Z","state":"active","slot":2,"swap":false,"protected_until":\
+        "2023-11-14T23:14:20.000Z","reclaim_at":null,"reclaim_reason":null,"health":{"state":\
+        "unknown","since":"2023-11-14T22:13:23.000Z","reasons":[]}},{"public_ip":"10.0.0.5",\
+        "granted_at":"2023-11-14T22:23:40.000Z","state":"provisioning","slot":1,"swap":false,\
+        "protected_until":null,"reclaim_at":null,"reclaim_reason":null,"health":{"state":\
+        "unknown","since":"2023-11-14T22:23:40.000Z","reasons":[]}}],"planned_release":[\
+        "10.0.0.0","10.0.0.1"],"nominations":["10.0.0.0","10.0.0.1"],"swaps":["10.0.0.1"],\
+        "billing_hold":{"state":"hold","reason":"unpaid","stage":"notice","enforce_after_ms":\
+        700077},"spend_limit_enforced":true,"billing_hold_enforced":false,"environment":{\
+        "ssh_user":"tenant","ssh_port":2222,"site":"site-1","env":{"A":"\\"b\\\\\\t€"},\
+        "storage":{}}}\
+        """,
+        state(full()));
+  }
+
+  @Test
+  void aGraceHasNoStage() {
+    Cluster grace =
+        DirectChange.hold(new Hold(Hold.Stage.GRACE, "unpaid", null)).apply(active(1), T0).next();
+    assertKept(
+        """
+        {"cluster":"c1","version":1,"writes_armed":true,"gpus_per_node":8,"gpu_vendor":\
+        "NVIDIA","gpu_model":null,"max_price_cap_per_gpu_hour":1.23456789012E9,"pool":{"pool":\
+        "h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"declared":{"max_price_per_gpu_hour":\
+        2.0,"max_gpus":8,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
+        "2023-11-14T22:13:20.000Z","updated_at":"2023-11-14T22:13:20.000Z","updated_by":\
+        "token:abc","min_gpus":null,"until":null,"max_spend_usd":null,"max_spend_since":null,\
+        "auto_swap":false},"ranks_last_until":null,"pending":0,"allocations":[{"public_ip":\
+        "10.0.0.0","granted_at":"2023-11-14T22:13:21.000Z","state":"active","slot":0,"swap":\
+        false,"protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":null,"reclaim_reason":\
+        null,"health":{"state":"unknown","since":"2023-11-14T22:13:21.000Z","reasons":[]}}],\
+        "planned_release":["10.0.0.0"],"nominations":[],"swaps":[],"billing_hold":{"state":\
+        "grace","reason":"unpaid"},"spend_limit_enforced":true,"billing_hold_enforced":false,\
+        "environment":{"ssh_user":"tenant","ssh_port":2222,"site":"site-1","env":{"A":\
+        "\\"b\\\\\\t€"},"storage":{}}}\
+        """,
+        state(grace));
+  }
+
+  @Test
+  void aPreview() {
+    Cluster cluster = full();
+    Allocation node = cluster.allocations().get(0);
+    TickPreview tick =
+        new TickPreview(
+            2,
+            1,
+            1,
+            TickPreview.MinimumMissed.PRICE,
+            Set.of(),
+            Map.of(),
+            155L,
+            null,
+            false,
+            LATER + 30_000);
+    List<Preview.Loss> losses =
+        List.of(
+            new Preview.Loss(node, Preview.Loss.By.WRITE, OptionalLong.empty()),
+            new Preview.Loss(
+                cluster.allocations().get(2), Preview.Loss.By.NOTICE, OptionalLong.of(LATER)));
+    Preview.Expected expected =
+        new Preview.Expected(view(empty()), tick, losses, List.of(node), 123_400);
+    assertKept(
+        """
+        {"would_refuse":null,"state":{"cluster":"c1","version":0,"writes_armed":true,\
+        "gpus_per_node":8,"gpu_vendor":"NVIDIA","gpu_model":null,"max_price_cap_per_gpu_hour":\
+        1.23456789012E9,"pool":{"pool":"h100","site":"site-1","clearing_price_per_gpu_hour":\
+        1.55,"admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"declared":null,"ranks_last_until":null,\
+        "pending":0,"allocations":[],"planned_release":[],"nominations":[],"swaps":[],\
+        "billing_hold":null,"spend_limit_enforced":true,"billing_hold_enforced":false,\
+        "environment":{"ssh_user":"tenant","ssh_port":2222,"site":"site-1","env":{"A":\
+        "\\"b\\\\\\t€"},"storage":{}}},"nodes_won":2,"nodes_granted":1,"nodes_unfilled":1,\
+        "minimum_missed":"price","victims":["10.0.0.0"],"noticed":[],"losses":[{"public_ip":\
+        "10.0.0.0","by":"write","reclaim_at":null,"protected_until":"2023-11-14T23:14:\
+        20.000Z"},{"public_ip":null,"by":"notice","reclaim_at":"2023-11-14T22:23:20.000Z",\
+        "protected_until":"2023-11-14T23:14:20.000Z"}],"unprotected":[{"public_ip":"10.0.0.0",\
+        "protected_until":"2023-11-14T23:14:20.000Z"}],"clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":null,"cost_per_hour":1234.0,"worst_case_usd":null,\
+        "paused":false,"tick_at":"2023-11-14T22:23:50.000Z"}\
+        """,
+        new Preview(null, expected).toJson().toBuffer().toString());
+  }
+
+  @Test
+  void aRefusedPreview() {
+    ApiException refusal =
+        ApiException.of(ErrorCode.PRICE_ABOVE_MAXIMUM, "too \"high\"").with("maximum", 10.0);
+    assertKept(
+        """
+        {"would_refuse":{"error":"price-above-maximum","detail":"too \\"high\\"","maximum":\
+        10.0},"state":null,"nodes_won":null,"nodes_granted":null,"nodes_unfilled":null,\
+        "minimum_missed":null,"victims":[],"noticed":[],"losses":[],"unprotected":[],\
+        "clearing_price_per_gpu_hour":null,"admission_price_per_gpu_hour":null,\
+        "cost_per_hour":null,"worst_case_usd":null,"paused":null,"tick_at":null}\
+        """,
+        new Preview(refusal, null).toJson().toBuffer().toString());
+  }
+
+  @Test
+  void anOutlook() {
+    Cluster cluster = full();
+    Outlook outlook =
+        new Outlook(
+            LATER,
+            true,
+            List.of(
+                new Outlook.ExpectedLoss(
+                    cluster.allocations().get(0), Outlook.Cause.MARKET, LATER + 10),
+                new Outlook.ExpectedLoss(
+                    cluster.allocations().get(2), Outlook.Cause.UNWOUND, null)),
+            null,
+            3,
+            250L);
+    assertKept(
+        """
+        {"cluster":"c1","tick_at":"2023-11-14T22:23:20.000Z","paused":true,"safe_until":\
+        "2023-11-14T22:23:20.010Z","losses":[{"public_ip":"10.0.0.0","by":"market",\
+        "reclaim_at":"2023-11-14T22:23:20.010Z","protected_until":"2023-11-14T23:14:20.000Z"},\
+        {"public_ip":null,"by":"unwound","reclaim_at":null,"protected_until":"2023-11-14T23:\
+        14:20.000Z"}],"keep_price_per_gpu_hour":null,"pending_nodes":3,\
+        "pending_price_per_gpu_hour":2.5}\
+        """,
+        outlook.toJson("c1").toBuffer().toString());
+  }
+
+  @Test
+  void alerts() {
+    Cluster.Draft draft = empty().draft();
+    draft.alerts =
+        new Alerts(
+            new Alerts.Thresholds(10, 12_345L, null, 1L, 90_000L),
+            Set.of(Alerts.Kind.SPEND, Alerts.Kind.RIVAL));
+    assertKept(
+        """
+        {"cluster":"c1","rival_within_percent":10,"price_above_per_gpu_hour":123.45,\
+        "supply_under_nodes":null,"spend_above_usd":0.01,"lease_ends_within_s":90,"raised":[\
+        "rival","spend"]}\
+        """,
+        AlertText.toJson(draft.build()).toBuffer().toString());
+  }
+}

@@ -1,0 +1,240 @@
+package dev.bourse.schemas;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.bourse.contract.Contract;
+import dev.bourse.core.ApiException;
+import dev.bourse.json.JsonRecord;
+import dev.bourse.json.Setting;
+import dev.bourse.json.StrictJson;
+import dev.bourse.schemas.common.BillingHoldJson;
+import dev.bourse.schemas.vm.AlertThresholdsJson;
+import dev.bourse.schemas.vm.CapacityDeclarationJson;
+import dev.bourse.schemas.vm.EnvironmentJson;
+import dev.bourse.schemas.vm.HistoryJson;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The records that the build generates from the contracts. */
+@Tag("fast")
+class SchemaRecordsTest {
+  private static final Path GENERATED =
+      Path.of("target", "generated-sources", "schemas", "dev", "bourse", "schemas");
+
+  private static final int REQUESTS = 2_000;
+
+  @TestFactory
+  Stream<DynamicTest> eachSchemaHasARecordWithItsMembersInOrder() throws IOException {
+    List<DynamicTest> tests = new ArrayList<>();
+    try (Stream<Path> folders = Files.list(GENERATED)) {
+      for (Path folder : folders.sorted().toList()) {
+        String contract = String.valueOf(folder.getFileName());
+        if (!contract.equals("common")) {
+          schemas(contract)
+              .forEach(
+                  schema -> {
+                    JsonObject object = (JsonObject) schema.getValue();
+                    if (object.containsKey("properties") && !schema.getKey().equals("ApiError")) {
+                      tests.add(
+                          DynamicTest.dynamicTest(
+                              contract + '.' + schema.getKey(),
+                              () -> assertFollows(contract, schema.getKey(), object)));
+                    }
+                  });
+        }
+      }
+    }
+    assertFalse(tests.isEmpty());
+    return tests.stream();
+  }
+
+  private static JsonObject schemas(String contract) {
+    return Contract.load(contract).document().getJsonObject("components").getJsonObject("schemas");
+  }
+
+  /** A schema of the common file is a component of each contract that uses it. */
+  private static void assertFollows(String contract, String name, JsonObject schema)
+      throws ReflectiveOperationException {
+    Path own = GENERATED.resolve(contract).resolve(name + "Json.java");
+    String home = Files.exists(own) ? contract : "common";
+    Class<?> type = Class.forName("dev.bourse.schemas." + home + '.' + name + "Json");
+    assertEquals(
+        List.copyOf(schema.getJsonObject("properties").fieldNames()),
+        Arrays.stream(type.getRecordComponents()).map(SchemaRecordsTest::member).toList());
+  }
+
+  private static String member(RecordComponent component) {
+    String name = component.getName();
+    boolean isTime =
+        name.endsWith("Millis")
+            && (component.getType() == long.class || component.getType() == Long.class);
+    return (isTime ? name.substring(0, name.length() - "Millis".length()) : name)
+        .replaceAll("([A-Z])", "_$1")
+        .toLowerCase(Locale.ROOT);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aRequestThatIsWrittenIsReadUnchanged() throws IOException {
+    List<DynamicTest> tests = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(GENERATED)) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        String source = Files.readString(file);
+        if (source.contains(" read(JsonObject body)")) {
+          String name = GENERATED.relativize(file).toString().replace('/', '.');
+          tests.add(
+              DynamicTest.dynamicTest(
+                  name, () -> assertReadUnchanged(name.replaceFirst("\\.java$", ""))));
+        }
+      }
+    }
+    assertFalse(tests.isEmpty());
+    return tests.stream();
+  }
+
+  private static void assertReadUnchanged(String name) throws ReflectiveOperationException {
+    Class<?> type = Class.forName("dev.bourse.schemas." + name);
+    RecordComponent[] members = type.getRecordComponents();
+    Constructor<?> constructor =
+        type.getDeclaredConstructor(
+            Arrays.stream(members).map(RecordComponent::getType).toArray(Class<?>[]::new));
+    Random random = new Random(11);
+    for (int i = 0; i < REQUESTS; i++) {
+      JsonRecord sent =
+          (JsonRecord)
+              constructor.newInstance(
+                  Arrays.stream(members).map(member -> sample(member, random)).toArray());
+      Object read = type.getMethod("read", JsonObject.class).invoke(null, parsed(sent));
+      assertEquals(sent, read, "request " + i);
+    }
+  }
+
+  private static @Nullable Object sample(RecordComponent member, Random random) {
+    Type type = member.getGenericType();
+    if (member.getType() == Setting.class) {
+      Type of = ((ParameterizedType) type).getActualTypeArguments()[0];
+      return switch (random.nextInt(3)) {
+        case 0 -> new Setting.Kept<>();
+        case 1 -> new Setting.Cleared<>();
+        default -> new Setting.To<>(value(of, random));
+      };
+    }
+    boolean isOptional = member.getAnnotatedType().isAnnotationPresent(Nullable.class);
+    return isOptional && random.nextBoolean() ? null : value(type, random);
+  }
+
+  private static Object value(Type type, Random random) {
+    if (type == int.class || type == Integer.class) {
+      return random.nextInt();
+    }
+    if (type == long.class || type == Long.class) {
+      return random.nextLong();
+    }
+    if (type == boolean.class || type == Boolean.class) {
+      return random.nextBoolean();
+    }
+    if (type == BigDecimal.class) {
+      return decimal(random);
+    }
+    if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
+      return List.of(text(random), text(random));
+    }
+    assertEquals(String.class, type);
+    return text(random);
+  }
+
+  private static JsonObject parsed(JsonRecord written) {
+    return (JsonObject) Objects.requireNonNull(StrictJson.parse(written.toBytes()));
+  }
+
+  /** A decimal that is no whole number, because those lose their zeros when they are parsed. */
+  private static BigDecimal decimal(Random random) {
+    return BigDecimal.valueOf(random.nextLong() | 1, 1 + random.nextInt(18));
+  }
+
+  /** Random characters: ones that JSON escapes, and ones of one to four bytes. */
+  private static String text(Random random) {
+    int[] points = {'a', '"', '\\', '/', '\n', 0x1f, 0x7f, 'é', '€', 0x2028, 0x1f600};
+    StringBuilder text = new StringBuilder();
+    random
+        .ints(random.nextInt(6), 0, points.length)
+        .forEach(at -> text.appendCodePoint(points[at]));
+    return text.toString();
+  }
+
+  @Test
+  void absentAndNullAreWrittenAsTheyWereSent() {
+    AlertThresholdsJson sent =
+        AlertThresholdsJson.read(
+            new JsonObject().putNull("rival_within_percent").put("spend_above_usd", 5));
+    assertEquals("{\"rival_within_percent\":null,\"spend_above_usd\":5}", written(sent));
+  }
+
+  @Test
+  void aMemberThatIsNotInTheSchemaIsLeftToTheValidator() {
+    CapacityDeclarationJson sent =
+        CapacityDeclarationJson.read(new JsonObject().put("max_gpus", 8).put("phase", "preview"));
+    assertEquals("{\"max_gpus\":8}", written(sent));
+  }
+
+  @Test
+  void aRequiredMemberMustBeThere() {
+    assertThrows(ApiException.class, () -> CapacityDeclarationJson.read(new JsonObject()));
+  }
+
+  @Test
+  void anOptionalMemberOfAnAnswerIsLeftOutIfNull() {
+    assertEquals(
+        "{\"state\":\"grace\",\"reason\":\"unpaid\"}",
+        written(new BillingHoldJson("grace", "unpaid", null, null)));
+  }
+
+  @Test
+  void arraysAndMapsKeepNullsOrderAndKinds() {
+    assertEquals(
+        "{\"cluster\":\"c\",\"t0\":1,\"step\":60,\"max_nodes\":[null,2],\"granted\":[0,1],"
+            + "\"max_price\":[null,2.0],\"price\":[0.1,null]}",
+        written(
+            new HistoryJson(
+                "c",
+                1,
+                60,
+                Arrays.asList(null, 2L),
+                List.of(0L, 1),
+                Arrays.asList(null, 2.0),
+                Arrays.asList(0.1, null))));
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("Z", "\"");
+    env.put("A", "\\");
+    assertEquals(
+        "{\"ssh_user\":\"u\",\"ssh_port\":22,\"site\":\"s\",\"env\":{\"Z\":\"\\\"\",\"A\":\"\\\\\"},"
+            + "\"storage\":{}}",
+        written(new EnvironmentJson("u", 22, "s", env, Map.of())));
+  }
+
+  private static String written(JsonRecord json) {
+    return json.toBuffer().toString();
+  }
+}
