@@ -203,7 +203,7 @@ final class ArchitectureTest {
           entry("client.trail", List.of("core", "audit", "remote", "command", "client.account")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core", "jobs", "signals", "store", "keyring")),
+          entry("mail", List.of("core", "delivery", "jobs", "signals", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
@@ -213,7 +213,7 @@ final class ArchitectureTest {
               List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
           entry(
               "delivery",
-              List.of("core", "jobs", "store", "keyring", "mail", "outbound", "traces")),
+              List.of("core", "access", "audit", "jobs", "store", "keyring", "outbound", "traces")),
           entry(
               "webhooks",
               List.of(

@@ -89,10 +89,22 @@ final class MemberSignIn {
       ServiceContext context, Database database, MailConfig.Smtp smtp, String from) {
     Keyring keyring = context.config().secret().keyring();
     if (keyring.isEmpty()) {
-      return new SmtpMail(context.vertx(), smtp, from);
+      SmtpMail mail =
+          new SmtpMail(
+              context.vertx(), smtp, from, context.clock(), context.nanoTime(), context.random());
+      mail.start(context.jobs());
+      return mail;
     }
     StoredMail mail =
-        new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
+        new StoredMail(
+            context.vertx(),
+            database,
+            keyring,
+            smtp,
+            from,
+            context.clock(),
+            context.nanoTime(),
+            context.random());
     context.keepUp(
         BackgroundJob.onConfirmedTime(
             BackgroundJob.Place.ONE_PROCESS,

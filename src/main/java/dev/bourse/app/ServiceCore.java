@@ -41,9 +41,9 @@ import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.ClockCorrection;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
-import dev.bourse.trailstream.TrailStreamOffboarding;
+import dev.bourse.trailstream.TrailStreams;
 import dev.bourse.uploads.PublishPermission;
-import dev.bourse.webhooks.WebhookOffboarding;
+import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HashMap;
@@ -452,8 +452,8 @@ final class ServiceCore {
   List<Offboarding> offboardings() {
     return List.of(
         new SshKeyOffboarding(memory.keyStore, memory.keys),
-        new WebhookOffboarding(database),
-        new TrailStreamOffboarding(database));
+        Webhooks.offboarding(database),
+        TrailStreams.offboarding(database));
   }
 
   SwitchService switches() {

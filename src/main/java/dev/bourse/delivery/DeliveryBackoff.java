@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
  * @param forMillis a delivery is given up if its next attempt would be this long after its first,
  *     and it was tried {@link #LEAST_TRIES} times
  */
-public record DeliveryBackoff(long forMillis) {
+public record DeliveryBackoff(long forMillis) implements RetrySchedule {
   private static final long FIRST_MILLIS = 5_000;
   private static final long LONGEST_MILLIS = 6 * 3_600_000L;
   private static final int FACTOR = 3;
@@ -25,7 +25,7 @@ public record DeliveryBackoff(long forMillis) {
    */
   static final int LEAST_TRIES = 10;
 
-  /** Returns the time of the next attempt; empty to give up. */
+  @Override
   public OptionalLong next(int tries, long firstTryMillis, long nowMillis, RandomGenerator random) {
     long pause = FIRST_MILLIS;
     for (int i = 1; i < tries && pause < LONGEST_MILLIS; i++) {

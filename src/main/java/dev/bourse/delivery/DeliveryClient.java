@@ -24,6 +24,7 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -212,6 +213,29 @@ public final class DeliveryClient {
   public record Message(HttpMethod method, String url, Map<String, String> headers, Buffer body) {
     public Message {
       headers = Map.copyOf(headers);
+    }
+
+    /**
+     * Returns a POST request with the signature of the Standard Webhooks specification.
+     *
+     * @param id the same at each attempt
+     */
+    public static Message signed(
+        String url, String contentType, String id, long nowMillis, List<byte[]> keys, Buffer body) {
+      long seconds = TimeUnit.MILLISECONDS.toSeconds(nowMillis);
+      return new Message(
+          HttpMethod.POST,
+          url,
+          Map.of(
+              "content-type",
+              contentType,
+              "webhook-id",
+              id,
+              "webhook-timestamp",
+              String.valueOf(seconds),
+              "webhook-signature",
+              Signature.of(keys, id, seconds, body.getBytes())),
+          body);
     }
   }
 

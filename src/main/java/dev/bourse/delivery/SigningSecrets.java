@@ -73,6 +73,11 @@ public final class SigningSecrets {
     return SharedSecrets.deleting(name(owner, version));
   }
 
+  /** Returns the statements that delete the current secret and the previous one. */
+  public List<Statement> deletingAll(String owner, int version) {
+    return List.of(deleting(owner, version), deleting(owner, version - 1));
+  }
+
   private String name(String owner, int version) {
     return kind + owner + "/" + version;
   }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Rows of mails that wait, and of mails that were given up. Times are the store's, so that
@@ -49,10 +50,10 @@ final class OutboxRows {
   record Waiting(String id, Encrypted encrypted, int tries) {}
 
   /** Another process is sending the mail, or has sent it. */
-  private static final class AlreadyClaimedException extends RuntimeException {
+  private static final class NotDueException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    AlreadyClaimedException() {
+    NotDueException() {
       super("the mail is claimed by another process", null, false, false);
     }
   }
@@ -82,55 +83,67 @@ final class OutboxRows {
   }
 
   /**
-   * Returns mails that are due, the oldest first.
+   * Lists the ids of mails that are due, the oldest first.
    *
    * @param keyIds of the keys that can decrypt here
    */
-  Future<List<Waiting>> listDue(Collection<String> keyIds, int most) {
+  Future<List<String>> listDue(Collection<String> keyIds, int most) {
     List<String> ids = InList.of(List.copyOf(keyIds));
     return database.read(
         """
-        SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail
+        SELECT mail_id FROM outbox_mail
         WHERE dead_at IS NULL AND due_at <= %s AND key_id IN %s ORDER BY due_at, mail_id LIMIT %s\
         """
             .formatted(now, InList.marks(ids), most),
         ids,
-        OutboxRows::waiting);
+        row -> row.text("mail_id"));
+  }
+
+  /**
+   * Claims a mail for an attempt; empty if it is not due. Exactly one process succeeds, because the
+   * claim makes the mail due later.
+   */
+  Future<Optional<Waiting>> claim(String id) {
+    return database
+        .commit(
+            List.of(
+                Statement.guarded(
+                    NotDueException::new,
+                    """
+                    UPDATE outbox_mail SET due_at = %1$s + ?, tries = tries + 1
+                    WHERE mail_id = ? AND dead_at IS NULL AND due_at <= %1$s\
+                    """
+                        .formatted(now),
+                    CLAIM_MILLIS,
+                    id)))
+        .compose(
+            claimed ->
+                database.readFirst(
+                    "SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail WHERE mail_id = ?",
+                    List.of(id),
+                    OutboxRows::waiting))
+        .recover(
+            failure ->
+                failure instanceof NotDueException
+                    ? Future.succeededFuture(Optional.empty())
+                    : Future.failedFuture(failure));
   }
 
   private static Waiting waiting(Row row) {
     return new Waiting(
         row.text("mail_id"),
         new Encrypted(row.text("key_id"), row.text("ciphertext")),
-        (int) row.integer("tries"));
-  }
-
-  /** Claims a mail for an attempt. Exactly one process succeeds. */
-  Future<Waiting> claim(Waiting mail) {
-    return database
-        .commit(
-            List.of(
-                Statement.guarded(
-                    AlreadyClaimedException::new,
-                    """
-                    UPDATE outbox_mail SET due_at = %s + ?, tries = tries + 1
-                    WHERE mail_id = ? AND tries = ? AND dead_at IS NULL\
-                    """
-                        .formatted(now),
-                    CLAIM_MILLIS,
-                    mail.id(),
-                    (long) mail.tries())))
-        .map(claimed -> new Waiting(mail.id(), mail.encrypted(), mail.tries() + 1));
+        row.smallInteger("tries"));
   }
 
   /** Deletes a mail that was sent, even if another process has claimed it since. */
-  Future<Void> delete(Waiting mail) {
+  Future<Void> delete(SmtpQueue.Claim mail) {
     return database.commit(
         List.of(Statement.of("DELETE FROM outbox_mail WHERE mail_id = ?", mail.id())));
   }
 
   /** Schedules the next attempt after a failure. */
-  Future<Void> retry(Waiting claimed, long pauseMillis, String fault) {
+  Future<Void> retry(SmtpQueue.Claim claimed, long pauseMillis, String fault) {
     return database.commit(
         List.of(
             Statement.of(
@@ -143,7 +156,7 @@ final class OutboxRows {
   }
 
   /** Gives a mail up after its last attempt: keeps the reason and deletes the content. */
-  Future<Void> giveUp(Waiting claimed, String fault) {
+  Future<Void> giveUp(SmtpQueue.Claim claimed, String fault) {
     return database.commit(
         List.of(
             Statement.of(

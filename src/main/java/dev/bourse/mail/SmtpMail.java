@@ -1,77 +1,66 @@
 package dev.bourse.mail;
 
+import dev.bourse.core.Ids;
 import dev.bourse.signals.Signals;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.net.TrustOptions;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.time.Clock;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends mail through an SMTP server from a queue in memory. */
-public final class SmtpMail implements MailSender {
+/** Sends mail through an SMTP server from a queue in memory, which ends with the process. */
+public final class SmtpMail extends SmtpQueue {
   private static final Logger LOG = LoggerFactory.getLogger(SmtpMail.class);
 
   /** Mails that wait or are being sent; a mail takes about 1 KB. */
   static final int MAX_WAITING = 1_000;
 
-  /**
-   * Delays before a mail is tried again: together less than the 15 minutes for which a link is
-   * valid. Network jitter is enough to keep several processes apart.
-   */
-  static final List<Long> USUAL_PAUSES_MILLIS =
-      List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L);
+  /** Interval at which due retries start. */
+  private static final long POLL_MILLIS = 500;
 
-  private record Waiting(Mail mail, int failures) {}
-
-  private final Vertx vertx;
-  private final Context context;
-  private final SmtpServer server;
-  private final List<Long> pausesMillis;
+  private final RandomGenerator random;
   private final Semaphore room = new Semaphore(MAX_WAITING);
-  private final LongAdder undelivered = new LongAdder();
 
-  // Confined to the context.
-  private final Deque<Waiting> queue = new ArrayDeque<>();
-  private int sending;
-  private boolean closed;
-
-  /** Completes once this is closed and no mail is being sent. */
-  private final Promise<Void> idle = Promise.promise();
-
-  public SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from) {
-    this(
-        vertx,
-        smtp,
-        from,
-        USUAL_PAUSES_MILLIS,
-        SmtpServer.ATTEMPT_MILLIS,
-        SmtpServer.CLOSE_MILLIS,
-        null);
-  }
+  /** By id, with the attempts so far. */
+  private final Map<String, Claim> waiting = new ConcurrentHashMap<>();
 
   /**
-   * @param trusted the trusted certificates; null for the Java platform's own
+   * @param nanoTime the monotonic clock
    */
-  SmtpMail(
+  public SmtpMail(
       Vertx vertx,
       MailConfig.Smtp smtp,
       String from,
+      Clock clock,
+      LongSupplier nanoTime,
+      RandomGenerator random) {
+    this(
+        vertx,
+        new SmtpServer(vertx, smtp, from, SmtpServer.ATTEMPT_MILLIS, SmtpServer.CLOSE_MILLIS, null),
+        USUAL_PAUSES_MILLIS,
+        POLL_MILLIS,
+        clock,
+        nanoTime,
+        random);
+  }
+
+  SmtpMail(
+      Vertx vertx,
+      SmtpServer server,
       List<Long> pausesMillis,
-      long attemptMillis,
-      long closeMillis,
-      @Nullable TrustOptions trusted) {
-    this.vertx = vertx;
-    this.context = vertx.getOrCreateContext();
-    this.server = new SmtpServer(vertx, smtp, from, attemptMillis, closeMillis, trusted);
-    this.pausesMillis = List.copyOf(pausesMillis);
+      long pollMillis,
+      Clock clock,
+      LongSupplier nanoTime,
+      RandomGenerator random) {
+    super(vertx, server, pausesMillis, pollMillis, clock, nanoTime, random);
+    this.random = random;
   }
 
   @Override
@@ -80,93 +69,49 @@ public final class SmtpMail implements MailSender {
       LOG.warn("a mail was dropped: {} others wait for the mail server", MAX_WAITING);
       return false;
     }
-    context.runOnContext(turn -> enqueue(new Waiting(mail, 0)));
+    String id = Ids.next("mail", random);
+    waiting.put(id, new Claim(id, 0, mail, null));
+    begin(id);
     return true;
   }
 
   @Override
   public void registerMetrics(Signals signals) {
-    signals.counter(
-        "bourse_mails_undelivered_total",
-        "Mails given up: rejected, or out of attempts.",
-        undelivered::sum);
+    super.registerMetrics(signals);
     signals.gauge(
         "bourse_mails_waiting",
         "Mails of this process that wait for the mail server or are being sent, at most 1,000.",
-        () -> MAX_WAITING - room.availablePermits());
+        waiting::size);
   }
 
-  private void enqueue(Waiting waiting) {
-    if (closed) {
-      room.release();
-      return;
-    }
-    queue.add(waiting);
-    next();
-  }
-
-  private void next() {
-    while (sending < SmtpServer.MAX_SENDING && !queue.isEmpty()) {
-      Waiting waiting = queue.remove();
-      sending++;
-      server
-          .deliver(waiting.mail())
-          .onComplete(
-              done ->
-                  context.runOnContext(
-                      turn -> {
-                        sending--;
-                        if (done.succeeded()) {
-                          room.release();
-                        } else {
-                          failed(waiting, done.cause());
-                        }
-                        next();
-                        completeIfIdle();
-                      }));
-    }
-  }
-
-  private void failed(Waiting waiting, Throwable cause) {
-    if (closed) {
-      room.release();
-      LOG.info("a mail was dropped because the service is stopping: {}", SmtpServer.shown(cause));
-      return;
-    }
-    boolean isFinal = waiting.failures() == pausesMillis.size() || SmtpServer.isFinal(cause);
-    if (isFinal) {
-      undelivered.increment();
-      room.release();
-      LOG.warn(
-          "a mail could not be sent in {} attempts: {}",
-          waiting.failures() + 1,
-          SmtpServer.shown(cause));
-      return;
-    }
-    LOG.info("a mail could not be sent and is tried again: {}", SmtpServer.shown(cause));
-    vertx.setTimer(
-        pausesMillis.get(waiting.failures()),
-        timer ->
-            context.runOnContext(
-                turn -> enqueue(new Waiting(waiting.mail(), waiting.failures() + 1))));
-  }
-
-  private void completeIfIdle() {
-    if (closed && sending == 0) {
-      idle.tryComplete();
-    }
-  }
-
-  /** Drops the mails that wait, and waits for the mails that are being sent. */
+  /** Retries are in the engine's memory, and no other process has a share. */
   @Override
-  public Future<Void> close() {
-    context.runOnContext(
-        turn -> {
-          closed = true;
-          room.release(queue.size());
-          queue.clear();
-          completeIfIdle();
-        });
-    return server.close(idle.future());
+  Future<List<String>> listDue(int most) {
+    return Future.succeededFuture(List.of());
+  }
+
+  @Override
+  Future<Optional<Claim>> claim(String id) {
+    return Future.succeededFuture(
+        Optional.ofNullable(
+            waiting.computeIfPresent(
+                id, (same, mail) -> new Claim(id, mail.tries() + 1, mail.mail(), null))));
+  }
+
+  @Override
+  Future<Void> delete(Claim claim) {
+    waiting.remove(claim.id());
+    room.release();
+    return Future.succeededFuture();
+  }
+
+  @Override
+  Future<Void> retry(Claim claim, long pauseMillis, String fault) {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  Future<Void> giveUp(Claim claim, String fault) {
+    return delete(claim);
   }
 }

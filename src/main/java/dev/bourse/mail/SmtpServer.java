@@ -85,22 +85,20 @@ final class SmtpServer {
             .setPassword(smtp.password());
   }
 
-  /** Succeeds once the server has accepted the mail; a failure does not prove that it has not. */
-  Future<Void> deliver(Mail mail) {
-    return deliver(message(mail));
-  }
-
   /**
-   * Like {@link #deliver(Mail)}, for a mail that may be sent twice.
+   * Succeeds once the server has accepted the mail; a failure does not prove that it has not.
    *
    * @param id the same at each attempt: mail readers show mails with the same id once
    */
   Future<Void> deliver(Mail mail, String id) {
     String host = from.substring(from.lastIndexOf('@') + 1);
-    return deliver(message(mail).addHeader("Message-ID", "<%s@%s>".formatted(id, host)));
-  }
-
-  private Future<Void> deliver(MailMessage message) {
+    MailMessage message =
+        new MailMessage()
+            .setFrom(from)
+            .setTo(mail.to())
+            .setSubject(mail.subject())
+            .setText(mail.text())
+            .addHeader("Message-ID", "<%s@%s>".formatted(id, host));
     return client.sendMail(message).timeout(attemptMillis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 
@@ -112,14 +110,6 @@ final class SmtpServer {
   /** Returns the first line, which names the fault; servers echo the input after it. */
   static String shown(Throwable cause) {
     return cause.toString().lines().findFirst().orElse("");
-  }
-
-  private MailMessage message(Mail mail) {
-    return new MailMessage()
-        .setFrom(from)
-        .setTo(mail.to())
-        .setSubject(mail.subject())
-        .setText(mail.text());
   }
 
   /**

@@ -5,7 +5,6 @@ import dev.bourse.blob.s3.PresignedPut;
 import dev.bourse.blob.s3.S3Config;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
@@ -15,10 +14,8 @@ import io.vertx.core.http.HttpMethod;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Makes one attempt to send a batch to a stream's destination.
@@ -131,19 +128,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
 
   private DeliveryClient.Message post(TrailStream stream, SealedBatch batch, List<byte[]> keys) {
     String id = "msg_trail_%s_%s_%s".formatted(stream.orgId(), batch.chainName(), batch.batch());
-    long seconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis());
-    return new DeliveryClient.Message(
-        HttpMethod.POST,
-        stream.destination().text(),
-        Map.of(
-            "content-type",
-            TYPE,
-            "webhook-id",
-            id,
-            "webhook-timestamp",
-            String.valueOf(seconds),
-            "webhook-signature",
-            Signature.of(keys, id, seconds, batch.lines().getBytes())),
-        batch.lines());
+    return DeliveryClient.Message.signed(
+        stream.destination().text(), TYPE, id, clock.millis(), keys, batch.lines());
   }
 }

@@ -1,8 +1,9 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.delivery.Attempt;
-import dev.bourse.delivery.MemberMails;
-import dev.bourse.mail.Mail;
+import dev.bourse.delivery.ReceiverChangedException;
+import dev.bourse.delivery.SwitchOffReason;
+import dev.bourse.mail.MemberMails;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 
@@ -13,21 +14,13 @@ import java.util.function.Supplier;
  */
 record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
   /**
-   * Stores the change together with the mails. Fails with {@link
-   * TrailStreamStore.StreamConflictException} if the stream was changed concurrently.
+   * Stores the change together with the mails. Fails with {@link ReceiverChangedException} if the
+   * stream was changed concurrently.
    */
-  Future<Void> store(
-      TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
+  Future<Void> store(TrailStream stream, SwitchOffReason reason, Attempt attempt, long nowMillis) {
     return mails.commit(
         stream.orgId(),
         stream.createdBy(),
-        to -> notice(to, stream, reason),
-        TrailStreamStore.switchOff(stream, reason, attempt, nowMillis));
-  }
-
-  private Mail notice(String to, TrailStream stream, TrailStream.Reason reason) {
-    return new Mail(
-        to,
         "The stream of your audit trail was switched off",
         """
         The stream of the audit trail of your organization %s to
@@ -41,15 +34,10 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
         %s/docs/guides/trail
         """
             .formatted(
-                stream.orgId(), stream.destination().text(), reasonText(reason), baseUrl.get()));
-  }
-
-  private static String reasonText(TrailStream.Reason reason) {
-    return switch (reason) {
-      case SWITCHED_OFF -> "a member did so";
-      case GONE -> "it answered 410 Gone";
-      case FAILING -> "all attempts to send a batch failed";
-      case AUTHOR_REMOVED -> "the member who set its destination was removed";
-    };
+                stream.orgId(),
+                stream.destination().text(),
+                reason.text("send a batch"),
+                baseUrl.get()),
+        TrailStreamStore.switchOff(stream, reason, attempt, nowMillis));
   }
 }

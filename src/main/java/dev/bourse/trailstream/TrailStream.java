@@ -1,6 +1,7 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.audit.Chain;
+import dev.bourse.delivery.AttemptHistory;
 import dev.bourse.delivery.MaskedUrl;
 import org.jspecify.annotations.Nullable;
 
@@ -29,51 +30,18 @@ record TrailStream(
     long createdAtMillis,
     String createdBy) {
 
-  /** The reason why a stream is switched off. */
-  enum Reason {
-    /** A member switched it off. */
-    SWITCHED_OFF("switched-off"),
-    /** The receiver answered 410 Gone. */
-    GONE("gone"),
-    /** One batch failed for the whole retry period. */
-    FAILING("failing"),
-    /** The member who set its destination was removed. */
-    AUTHOR_REMOVED("author-removed");
-
-    private final String label;
-
-    Reason(String label) {
-      this.label = label;
-    }
-
-    String label() {
-      return label;
-    }
-  }
-
   /**
-   * The progress of the receiver, and the attempts at the next batch.
+   * The progress of the receiver.
    *
    * @param writesBatch the last batch of writes that it acknowledged; 0 for none
    * @param readsBatch the same of reads; null before reads were first included
-   * @param firstTryAtMillis time of the first attempt at the next batch; null before it
-   * @param nextTryAtMillis earliest time of the next attempt
-   * @param status of the last answer; null if there was none
-   * @param fault of the last attempt; null if it succeeded
+   * @param attempts the attempts at the next batch
    */
-  record Progress(
-      long writesBatch,
-      @Nullable Long readsBatch,
-      int tries,
-      @Nullable Long firstTryAtMillis,
-      @Nullable Long lastTryAtMillis,
-      long nextTryAtMillis,
-      @Nullable Integer status,
-      @Nullable String fault) {
+  record Progress(long writesBatch, @Nullable Long readsBatch, AttemptHistory attempts) {
 
     /** Returns a position without attempts. */
     static Progress at(long writesBatch, @Nullable Long readsBatch, long nowMillis) {
-      return new Progress(writesBatch, readsBatch, 0, null, null, nowMillis, null, null);
+      return new Progress(writesBatch, readsBatch, AttemptHistory.none(nowMillis));
     }
 
     long batch(boolean isRead) {

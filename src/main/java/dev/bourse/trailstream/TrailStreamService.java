@@ -8,12 +8,13 @@ import dev.bourse.audit.SealedBatches;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.MaskedUrl;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.store.Statement;
 import dev.bourse.trailstream.TrailStream.Progress;
-import dev.bourse.trailstream.TrailStream.Reason;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -63,7 +64,7 @@ final class TrailStreamService {
   private final SealedBatches batches;
   private final SigningSecrets secrets;
   private final BatchSender sender;
-  private final Streamer streamer;
+  private final DeliveryEngine<?> engine;
   private final Clock clock;
   private final RandomGenerator random;
 
@@ -71,14 +72,14 @@ final class TrailStreamService {
       TrailStreamStore store,
       SealedBatches batches,
       BatchSender sender,
-      Streamer streamer,
+      DeliveryEngine<?> engine,
       Clock clock,
       RandomGenerator random) {
     this.store = store;
     this.batches = batches;
     this.secrets = sender.secrets();
     this.sender = sender;
-    this.streamer = streamer;
+    this.engine = engine;
     this.clock = clock;
     this.random = random;
   }
@@ -191,7 +192,7 @@ final class TrailStreamService {
                       order.includeReads(),
                       begun,
                       order.enabled() ? null : (Long) now,
-                      order.enabled() ? null : Reason.SWITCHED_OFF.label(),
+                      order.enabled() ? null : SwitchOffReason.SWITCHED_OFF.label(),
                       1,
                       null,
                       1,
@@ -207,7 +208,7 @@ final class TrailStreamService {
   }
 
   private Future<TrailStreamView> told(Principal caller, @Nullable String secret) {
-    streamer.changed();
+    engine.pollNow();
     return get(caller).compose(stream -> view(stream, secret));
   }
 
@@ -262,8 +263,7 @@ final class TrailStreamService {
                 more.add(
                     secrets.storing(
                         next.streamId(), next.secretVersion(), secret.bytes().getBytes()));
-                more.add(secrets.deleting(next.streamId(), before.secretVersion()));
-                more.add(secrets.deleting(next.streamId(), before.secretVersion() - 1));
+                more.addAll(secrets.deletingAll(next.streamId(), before.secretVersion()));
               }
               return store
                   .update(before, next, more, row(caller, "trail_stream_set", next.shown()))
@@ -276,7 +276,8 @@ final class TrailStreamService {
   }
 
   private static String disabledReason(TrailStream before) {
-    return Objects.requireNonNullElse(before.disabledReason(), Reason.SWITCHED_OFF.label());
+    return Objects.requireNonNullElse(
+        before.disabledReason(), SwitchOffReason.SWITCHED_OFF.label());
   }
 
   /**
@@ -306,9 +307,7 @@ final class TrailStreamService {
             stream ->
                 store.delete(
                     stream,
-                    List.of(
-                        secrets.deleting(stream.streamId(), stream.secretVersion()),
-                        secrets.deleting(stream.streamId(), stream.secretVersion() - 1)),
+                    secrets.deletingAll(stream.streamId(), stream.secretVersion()),
                     row(caller, "trail_stream_delete", stream.shown())))
         .map(deleted -> new JsonObject().put("org_id", caller.org().orgId()));
   }

@@ -1,16 +1,21 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.access.CallerGuard;
-import dev.bourse.access.Offboarding;
-import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Chain;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.AttemptHistory;
+import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.MaskedUrl;
+import dev.bourse.delivery.ReceiverChangedException;
+import dev.bourse.delivery.ReceiverTable;
+import dev.bourse.delivery.ReceiverUpkeep;
 import dev.bourse.delivery.Schedule;
+import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -20,18 +25,18 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Rows of streams. */
 final class TrailStreamStore {
-  /** The stream was changed concurrently. */
-  static final class StreamConflictException extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    StreamConflictException() {
-      super("the stream was changed concurrently", null, false, false);
-    }
-  }
+  static final ReceiverTable TABLE =
+      new ReceiverTable(
+          "trail_stream",
+          "stream_id",
+          "destination_by",
+          "trail-streams",
+          "trail_stream_disable",
+          "trail_streams",
+          List.of("destination"));
 
   /**
    * Columns that members change, written together. The progress advances concurrently, and is
@@ -46,12 +51,12 @@ final class TrailStreamStore {
           .changing("include_reads", TrailStream::includeReads)
           .fixed("writes_batch", stream -> stream.progress().writesBatch())
           .fixed("reads_batch", stream -> stream.progress().readsBatch())
-          .fixed("tries", stream -> stream.progress().tries())
-          .fixed("first_try_at", stream -> stream.progress().firstTryAtMillis())
-          .fixed("last_try_at", stream -> stream.progress().lastTryAtMillis())
-          .fixed("next_try_at", stream -> stream.progress().nextTryAtMillis())
-          .fixed("status", stream -> stream.progress().status())
-          .fixed("fault", stream -> stream.progress().fault())
+          .fixed("tries", stream -> stream.progress().attempts().tries())
+          .fixed("first_try_at", stream -> stream.progress().attempts().firstAtMillis())
+          .fixed("last_try_at", stream -> stream.progress().attempts().lastAtMillis())
+          .fixed("next_try_at", stream -> stream.progress().attempts().nextAtMillis())
+          .fixed("status", stream -> stream.progress().attempts().status())
+          .fixed("fault", stream -> stream.progress().attempts().fault())
           .changing("disabled_at", TrailStream::disabledAtMillis)
           .changing("disabled_reason", TrailStream::disabledReason)
           .changing("secret_version", TrailStream::secretVersion)
@@ -61,6 +66,12 @@ final class TrailStreamStore {
           .fixed("created_by", TrailStream::createdBy);
 
   private static final String SELECT = "SELECT " + STREAM.names() + " FROM trail_stream ";
+
+  /** Deletes expired secrets, and streams of retired organizations. */
+  static ReceiverUpkeep upkeep(Database database, SigningSecrets secrets) {
+    return new ReceiverUpkeep(
+        database, TABLE, secrets, retired -> List.of(deletion(retired.orgId(), retired.id())));
+  }
 
   private static final String OF_LIVE =
       " FROM trail_stream s JOIN org o ON o.org_id = s.org_id AND o.retired_at IS NULL ";
@@ -72,7 +83,6 @@ final class TrailStreamStore {
   }
 
   private static TrailStream stream(Row row) {
-    Long status = row.integerOrNull("status");
     return new TrailStream(
         row.text("org_id"),
         row.text("stream_id"),
@@ -82,12 +92,7 @@ final class TrailStreamStore {
         new Progress(
             row.integer("writes_batch"),
             row.integerOrNull("reads_batch"),
-            row.smallInteger("tries"),
-            row.integerOrNull("first_try_at"),
-            row.integerOrNull("last_try_at"),
-            row.integer("next_try_at"),
-            status == null ? null : Math.toIntExact(status),
-            row.textOrNull("fault")),
+            AttemptHistory.read(row, "next_try_at")),
         row.integerOrNull("disabled_at"),
         row.textOrNull("disabled_reason"),
         row.smallInteger("secret_version"),
@@ -191,14 +196,12 @@ final class TrailStreamStore {
   }
 
   Future<Void> delete(TrailStream stream, List<Statement> more, AuditRow audit) {
-    return commit(List.of(deletion(stream)), more, audit);
+    return commit(List.of(deletion(stream.orgId(), stream.streamId())), more, audit);
   }
 
-  static Statement deletion(TrailStream stream) {
+  static Statement deletion(String orgId, String streamId) {
     return Statement.of(
-        "DELETE FROM trail_stream WHERE org_id = ? AND stream_id = ?",
-        stream.orgId(),
-        stream.streamId());
+        "DELETE FROM trail_stream WHERE org_id = ? AND stream_id = ?", orgId, streamId);
   }
 
   private static ApiException changedConcurrently() {
@@ -211,104 +214,24 @@ final class TrailStreamStore {
   private Future<Void> commit(List<Statement> statements, List<Statement> more, AuditRow audit) {
     List<Statement> all = new ArrayList<>(statements);
     all.addAll(more);
-    all.add(changed());
+    all.add(TABLE.changed());
     all.add(AuditStore.insert(audit));
     return database.commit(all);
   }
 
-  /** Bumps the change counter, which the sending process polls. */
-  private static Statement changed() {
-    return Statement.of(
-        """
-        INSERT INTO webhook_change (name, changes) VALUES ('trail-streams', 1)
-        ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
-        """);
-  }
-
-  /** The actor that set a stream's destination, as SQL. */
-  private static final String ADDRESSED_BY = "COALESCE(destination_by, created_by)";
-
-  /**
-   * Returns statements that disable the stream whose destination an author set; its position is
-   * kept.
-   */
-  static List<Statement> offboard(Author author, long nowMillis) {
-    String reason = TrailStream.Reason.AUTHOR_REMOVED.label();
-    String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
-    List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
-    disable.addAll(author.parameters());
-    return List.of(
-        // Locks the row first, so that it does not change between its audit row and its disabling.
-        Statement.of(
-            "UPDATE trail_stream SET disabled_at = NULL WHERE " + live,
-            author.parameters().toArray()),
-        AuditStore.insertEach(
-            new AuditRow(
-                nowMillis,
-                author.orgId(),
-                Offboarding.ACTOR,
-                "trail_stream_disable",
-                author.orgId(),
-                ""),
-            "'stream_id=' || stream_id || ' reason=" + reason + "'",
-            "trail_stream WHERE " + live,
-            author.parameters().toArray()),
-        new Statement(
-            """
-            UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?,
-            revision = revision + 1 WHERE %s\
-            """
-                .formatted(live),
-            disable,
-            null,
-            0),
-        changed());
-  }
-
-  /**
-   * Lists the stream whose destination an author set.
-   *
-   * @param disabledAtMillis if {@link #offboard} disabled it at that time; empty if it is enabled
-   */
-  Future<List<TrailStream>> listOf(Author author, Optional<Long> disabledAtMillis) {
-    List<Object> parameters = new ArrayList<>(author.parameters());
-    disabledAtMillis.ifPresent(parameters::add);
-    return database.read(
-        "%sWHERE %s AND disabled_at %s"
-            .formatted(
-                SELECT,
-                author.condition(ADDRESSED_BY),
-                disabledAtMillis.isPresent() ? "= ?" : "IS NULL"),
-        parameters,
-        TrailStreamStore::stream);
-  }
-
-  /** Returns the number of changes to streams so far. */
-  Future<Long> countChanges() {
-    return database
-        .readFirst(
-            "SELECT changes FROM webhook_change WHERE name = 'trail-streams'",
-            List.of(),
-            row -> row.integer("changes"))
-        .map(found -> found.orElse(0L));
-  }
-
-  /** A stream with an unsent batch, and the time of its next attempt. */
-  record Ahead(Schedule.Queue queue, long dueMillis) {}
-
-  /** Lists streams with unsent batches, up to a limit. */
-  Future<List<Ahead>> listAhead(int most) {
+  /** Lists streams with unsent batches after a stream, in the order of their organizations. */
+  Future<List<DeliveryKind.Pending>> listAhead(Optional<Schedule.Queue> after, int most) {
     return database.read(
         """
-        SELECT s.org_id, s.next_try_at %s WHERE s.disabled_at IS NULL AND (EXISTS
+        SELECT s.org_id, s.next_try_at %s WHERE s.disabled_at IS NULL AND s.org_id > ? AND (EXISTS
         (SELECT 1 FROM audit_seal w WHERE w.org_id = s.org_id AND w.is_read = 0
         AND w.batch = s.writes_batch + 1) OR (s.include_reads = 1 AND EXISTS
         (SELECT 1 FROM audit_seal r WHERE r.org_id = s.org_id AND r.is_read = 1
-        AND r.batch = s.reads_batch + 1))) LIMIT %s\
+        AND r.batch = s.reads_batch + 1))) ORDER BY s.org_id LIMIT %s\
         """
             .formatted(OF_LIVE, most),
-        List.of(),
-        row -> new Ahead(queue(row.text("org_id")), row.integer("next_try_at")));
+        List.of(after.map(Schedule.Queue::endpointId).orElse("")),
+        row -> new DeliveryKind.Pending(queue(row.text("org_id")), row.integer("next_try_at")));
   }
 
   static Schedule.Queue queue(String orgId) {
@@ -332,15 +255,15 @@ final class TrailStreamStore {
   }
 
   /**
-   * Advances the stream past a batch. Fails with {@link StreamConflictException} if it is no longer
-   * the next one.
+   * Advances the stream past a batch. Fails with {@link ReceiverChangedException} if it is no
+   * longer the next one.
    */
   Future<Void> taken(TrailStream stream, Chain chain, Attempt attempt, long nowMillis) {
     long batch = stream.progress().batch(chain.isRead()) + 1;
     return database.commit(
         List.of(
             Statement.guarded(
-                StreamConflictException::new,
+                ReceiverChangedException::new,
                 """
                 UPDATE trail_stream SET %1$s = ?, tries = 0, first_try_at = NULL, last_try_at = ?,
                 next_try_at = ?, status = ?, fault = NULL
@@ -358,14 +281,14 @@ final class TrailStreamStore {
   }
 
   /**
-   * Schedules the next attempt. Fails with {@link StreamConflictException} if the stream was
+   * Schedules the next attempt. Fails with {@link ReceiverChangedException} if the stream was
    * changed, or another process sent the batch.
    */
   Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                StreamConflictException::new,
+                ReceiverChangedException::new,
                 """
                 UPDATE trail_stream SET tries = tries + 1,
                 first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, next_try_at = ?,
@@ -386,13 +309,13 @@ final class TrailStreamStore {
 
   /**
    * Returns the statements that switch a stream off automatically; its position is kept. Fails with
-   * {@link StreamConflictException}.
+   * {@link ReceiverChangedException}.
    */
   static List<Statement> switchOff(
-      TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
+      TrailStream stream, SwitchOffReason reason, Attempt attempt, long nowMillis) {
     return List.of(
         Statement.guarded(
-            StreamConflictException::new,
+            ReceiverChangedException::new,
             """
             UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?, tries = tries + 1,
             first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, status = ?, fault = ?,
@@ -425,43 +348,5 @@ final class TrailStreamStore {
   private static long readsBatch(TrailStream stream) {
     Long batch = stream.progress().readsBatch();
     return batch == null ? -1 : batch;
-  }
-
-  // Upkeep.
-
-  /** Lists streams of retired organizations. */
-  Future<List<TrailStream>> listRetired(int most) {
-    return database.read(
-        """
-        SELECT %s FROM trail_stream s JOIN org o ON o.org_id = s.org_id
-        WHERE o.retired_at IS NOT NULL LIMIT ?\
-        """
-            .formatted(STREAM.names("s")),
-        List.of(most),
-        TrailStreamStore::stream);
-  }
-
-  /** Lists streams whose previous secret has expired. */
-  Future<List<TrailStream>> listRotated(long nowMillis, int most) {
-    return database.read(
-        SELECT + "WHERE old_secret_until <= ? LIMIT ?",
-        List.of(nowMillis, most),
-        TrailStreamStore::stream);
-  }
-
-  /** Clears the expiry of a stream's previous secret. */
-  static Statement forgetOldSecret(TrailStream stream, @Nullable Long until) {
-    return Statement.of(
-        """
-        UPDATE trail_stream SET old_secret_until = NULL
-        WHERE org_id = ? AND secret_version = ? AND old_secret_until = ?\
-        """,
-        stream.orgId(),
-        stream.secretVersion(),
-        until);
-  }
-
-  Future<Void> commit(List<Statement> statements) {
-    return statements.isEmpty() ? Future.succeededFuture() : database.commit(statements);
   }
 }

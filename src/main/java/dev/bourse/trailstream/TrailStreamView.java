@@ -30,19 +30,13 @@ record TrailStreamView(
             .put("disabled_at", Times.rfc3339OrNull(stream.disabledAtMillis()))
             .put("disabled_reason", stream.disabledReason())
             .put("writes", chain(progress.batch(false), writes))
-            .put("reads", stream.includeReads() ? chain(progress.batch(true), reads) : null)
-            .put("attempts", progress.tries())
-            .put("last_attempt_at", Times.rfc3339OrNull(progress.lastTryAtMillis()))
-            .put(
-                "next_attempt_at",
-                stream.isEnabled() && progress.tries() > 0
-                    ? Times.rfc3339(progress.nextTryAtMillis())
-                    : null)
-            .put("response_status", progress.status())
-            .put("fault", progress.fault())
-            .put("old_secret_until", Times.rfc3339OrNull(stream.oldSecretUntilMillis()))
-            .put("created_at", Times.rfc3339(stream.createdAtMillis()))
-            .put("created_by", stream.createdBy());
+            .put("reads", stream.includeReads() ? chain(progress.batch(true), reads) : null);
+    progress
+        .attempts()
+        .putInto(json, stream.isEnabled() && progress.attempts().tries() > 0)
+        .put("old_secret_until", Times.rfc3339OrNull(stream.oldSecretUntilMillis()))
+        .put("created_at", Times.rfc3339(stream.createdAtMillis()))
+        .put("created_by", stream.createdBy());
     return secret == null ? json : json.put("secret", secret);
   }
 

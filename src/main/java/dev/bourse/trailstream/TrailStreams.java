@@ -1,20 +1,23 @@
 package dev.bourse.trailstream;
 
+import dev.bourse.access.Offboarding;
 import dev.bourse.audit.SealedBatches;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.ReceiverUpkeep;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
+import dev.bourse.mail.MemberMails;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -25,7 +28,7 @@ public final class TrailStreams {
   private final DeliveryClient client;
   private final Streamer streamer;
   private final TrailStreamService service;
-  private final TrailStreamUpkeep upkeep;
+  private final ReceiverUpkeep upkeep;
 
   /**
    * Dependencies beside the store.
@@ -72,24 +75,28 @@ public final class TrailStreams {
             new DeliveryBackoff(ports.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
-            ports.random(),
-            ports.jobs());
+            ports.random());
     service =
         new TrailStreamService(
             store,
             new SealedBatches(vertx, database),
             sender,
-            streamer,
+            streamer.engine(),
             ports.clock(),
             ports.random());
-    upkeep = new TrailStreamUpkeep(store, secrets);
+    upkeep = TrailStreamStore.upkeep(database, secrets);
   }
 
   /** Starts sending. */
   public static TrailStreams start(Vertx vertx, Database database, Ports ports) {
     TrailStreams streams = new TrailStreams(vertx, database, ports);
-    streams.streamer.start();
+    streams.streamer.start(ports.jobs());
     return streams;
+  }
+
+  /** Disables the streams of members who leave. */
+  public static Offboarding offboarding(Database database) {
+    return TrailStreamStore.TABLE.offboarding(database, author -> List.of());
   }
 
   public void bind(Operations operations) {
@@ -106,21 +113,21 @@ public final class TrailStreams {
     signals.gauge(
         "bourse_trail_streams_behind",
         "Trail streams with unsent batches, while this process sends them.",
-        streamer::waiting);
+        streamer.engine()::queues);
     signals.counter(
         "bourse_trail_batches_total",
         "Batches that receivers of trail streams accepted from this process.",
-        streamer::taken);
+        streamer.engine()::delivered);
     signals.counter(
         "bourse_trail_failures_total",
         "Failed attempts of this process to send a batch of a trail stream.",
-        streamer::failed);
+        streamer.engine()::failed);
   }
 
   /**
    * Stops, and completes when the attempts in progress have ended; another process sends the rest.
    */
   public Future<Void> stop() {
-    return streamer.stop().eventually(client::close);
+    return streamer.engine().stop().eventually(client::close);
   }
 }

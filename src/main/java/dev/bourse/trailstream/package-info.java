@@ -4,7 +4,7 @@
  *
  * <p>The unit is one sealed batch of {@code audit}: its rows, then its seal. The seals are the
  * outbox, and nothing is copied: a stream has a cursor for each chain, the last batch that the
- * receiver acknowledged, and {@link dev.bourse.trailstream.Streamer} sends the next one until it is
+ * receiver acknowledged, and the engine of {@code delivery} sends the next one until it is
  * acknowledged, by the same name and, while its rows are kept, with the same bytes. So the receiver
  * has every batch in order and can verify the chain offline, as {@code audit} describes: a missing,
  * changed or inserted row is detected.

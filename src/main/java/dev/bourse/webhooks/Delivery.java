@@ -1,6 +1,7 @@
 package dev.bourse.webhooks;
 
 import dev.bourse.core.Times;
+import dev.bourse.delivery.AttemptHistory;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
@@ -9,11 +10,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param source the cluster of the event; {@link WebhookEvent#ORGANIZATION} or {@link
  *     WebhookEvent#STATEMENTS} for events of the organization
- * @param dueAtMillis earliest time of the next attempt
- * @param firstTryAtMillis time of the first attempt at the endpoint's current address; null before
- *     it
- * @param status of the last answer; null if there was none
- * @param fault of the last attempt; null if it succeeded
  * @param outcome {@link #DELIVERED} or {@link #GIVEN_UP}; null while pending
  */
 record Delivery(
@@ -24,12 +20,7 @@ record Delivery(
     String kind,
     String body,
     long madeAtMillis,
-    long dueAtMillis,
-    int tries,
-    @Nullable Long firstTryAtMillis,
-    @Nullable Long lastTryAtMillis,
-    @Nullable Integer status,
-    @Nullable String fault,
+    AttemptHistory attempts,
     @Nullable String outcome) {
   static final String DELIVERED = "delivered";
   static final String GIVEN_UP = "given-up";
@@ -44,18 +35,14 @@ record Delivery(
   }
 
   JsonObject json() {
-    return new JsonObject()
-        .put("delivery_id", String.valueOf(id))
-        .put("message_id", messageId)
-        .put("type", kind)
-        .put("cluster", isOfOrganization() ? null : source)
-        .put("state", outcome == null ? PENDING : outcome)
-        .put("created_at", Times.rfc3339(madeAtMillis))
-        .put("attempts", tries)
-        .put("last_attempt_at", Times.rfc3339OrNull(lastTryAtMillis))
-        .put("next_attempt_at", isPending() ? Times.rfc3339(dueAtMillis) : null)
-        .put("response_status", status)
-        .put("fault", fault)
-        .put("body", new JsonObject(body));
+    JsonObject json =
+        new JsonObject()
+            .put("delivery_id", String.valueOf(id))
+            .put("message_id", messageId)
+            .put("type", kind)
+            .put("cluster", isOfOrganization() ? null : source)
+            .put("state", outcome == null ? PENDING : outcome)
+            .put("created_at", Times.rfc3339(madeAtMillis));
+    return attempts.putInto(json, isPending()).put("body", new JsonObject(body));
   }
 }

@@ -4,6 +4,7 @@ import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
 
 import dev.bourse.billing.Month;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.store.Database;
@@ -63,16 +64,6 @@ final class OutboxStore {
     CursorConflictException() {
       super("another process advanced the cursor", null, false, false);
     }
-  }
-
-  /** Returns the number of changes to endpoints so far. */
-  Future<Long> countChanges() {
-    return database
-        .readFirst(
-            "SELECT changes FROM webhook_change WHERE name = 'endpoints'",
-            List.of(),
-            row -> row.integer("changes"))
-        .map(found -> found.orElse(0L));
   }
 
   /** Lists organizations with endpoints. */
@@ -214,16 +205,24 @@ final class OutboxStore {
         endpoint.endpointId());
   }
 
-  /** Lists queues with pending deliveries, up to a limit; some may be empty when they are tried. */
-  Future<List<Schedule.Queue>> listQueues(int most) {
+  /**
+   * Lists queues with pending deliveries after a queue, in the order of their names; each may be
+   * due, or empty when it is tried.
+   */
+  Future<List<DeliveryKind.Pending>> listQueues(Optional<Schedule.Queue> after, int most) {
     return database.read(
         """
-        SELECT DISTINCT endpoint_id, source FROM webhook_delivery WHERE outcome IS NULL
-        LIMIT %s\
+        SELECT DISTINCT endpoint_id, source FROM webhook_delivery
+        WHERE outcome IS NULL AND (endpoint_id, source) > (?, ?)
+        ORDER BY endpoint_id, source LIMIT %s\
         """
             .formatted(most),
-        List.of(),
-        row -> new Schedule.Queue(row.text("endpoint_id"), row.text("source")));
+        List.of(
+            after.map(Schedule.Queue::endpointId).orElse(""),
+            after.map(Schedule.Queue::source).orElse("")),
+        row ->
+            new DeliveryKind.Pending(
+                new Schedule.Queue(row.text("endpoint_id"), row.text("source")), 0));
   }
 
   /** The first pending delivery of a queue, and its endpoint. */

@@ -2,17 +2,13 @@ package dev.bourse.webhooks;
 
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpMethod;
 import java.time.Clock;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Sends signed events.
@@ -59,22 +55,14 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
                 return Future.succeededFuture(
                     new Attempt(null, "the endpoint's secret is lost; rotate it"));
               }
-              long seconds = TimeUnit.MILLISECONDS.toSeconds(now);
-              Buffer bytes = Buffer.buffer(body);
               return client.send(
-                  new DeliveryClient.Message(
-                      HttpMethod.POST,
+                  DeliveryClient.Message.signed(
                       endpoint.url(),
-                      Map.of(
-                          "content-type",
-                          "application/json",
-                          "webhook-id",
-                          messageId,
-                          "webhook-timestamp",
-                          String.valueOf(seconds),
-                          "webhook-signature",
-                          Signature.of(keys, messageId, seconds, bytes.getBytes())),
-                      bytes));
+                      "application/json",
+                      messageId,
+                      now,
+                      keys,
+                      Buffer.buffer(body)));
             });
   }
 }

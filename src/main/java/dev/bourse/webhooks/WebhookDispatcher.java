@@ -6,12 +6,16 @@ import dev.bourse.billing.FinalMonths;
 import dev.bourse.billing.Month;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.delivery.Attempt;
-import dev.bourse.delivery.DeliveryBackoff;
-import dev.bourse.delivery.DeliveryRounds;
+import dev.bourse.delivery.AttemptHistory;
+import dev.bourse.delivery.DeliveryEngine;
+import dev.bourse.delivery.DeliveryKind;
+import dev.bourse.delivery.RetrySchedule;
 import dev.bourse.delivery.Schedule;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.jobs.BackgroundJobs;
+import dev.bourse.jobs.JobLease;
 import dev.bourse.store.Database;
 import dev.bourse.webhooks.OutboxStore.Cursor;
 import dev.bourse.webhooks.OutboxStore.Head;
@@ -24,10 +28,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -35,40 +36,32 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Delivers events to webhook endpoints. It reads each source from its cursor, stores the deliveries
- * in the commit that advances the cursor, and sends them in the order of the {@link Schedule}. All
- * of it runs on one event loop, in the one process that holds the lease.
+ * in the commit that advances the cursor, and has the engine send them.
  *
  * <p>Published clusters trigger a read at once. Missed publications and events of organizations are
  * found by polling, every second or so. A cluster of an organization without endpoints costs a
  * look-up in a set.
  */
-final class WebhookDispatcher implements DeliveryRounds.Work {
+final class WebhookDispatcher implements DeliveryKind<Head> {
   private static final Logger LOG = LoggerFactory.getLogger(WebhookDispatcher.class);
 
-  /** Interval of the full scan of sources and queues, a safety net for missed notifications. */
-  private static final long SWEEP_MILLIS = 30_000;
-
   /** The lease keeps the name it had when webhooks were the only delivery. */
-  static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms(
-          "delivery",
+  private static final String LEASE = "delivery";
+
+  static final DeliveryEngine.Terms TERMS =
+      new DeliveryEngine.Terms(
           "deliver-webhooks",
           "delivering events to webhooks",
           1_000,
+          30_000,
+          SignedSender.MAX_AT_ONCE,
+          // Enough for a distant receiver, and no flood.
+          4,
           40_000,
           SignedSender.ATTEMPT_MILLIS + 5_000);
 
-  /** Delay before an attempt that found no free slot is tried again. */
-  private static final long ROOM_MILLIS = 1_000;
-
   /** Sources read at once; few beside the commits that the store has in progress. */
   private static final int MAX_READING = 8;
-
-  /** Concurrent attempts of one endpoint: enough for a distant receiver, and no flood. */
-  static final int MAX_OF_ENDPOINT = 4;
-
-  /** Queues held in memory, at 200 bytes each; further ones are loaded when there is room. */
-  private static final int MAX_QUEUES = 50_000;
 
   private final WebhookStore endpoints;
   private final OutboxStore store;
@@ -77,19 +70,14 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
   private final FinalMonths finalMonths;
   private final SignedSender sender;
   private final EndpointSwitchOff switchOff;
-  private final DeliveryBackoff retries;
   private final Clock clock;
-  private final LongSupplier nanoTime;
-  private final RandomGenerator random;
-  private final AtomicLong delivered = new AtomicLong();
-  private final AtomicLong failed = new AtomicLong();
+  private final Database database;
+  private final DeliveryEngine<Head> engine;
 
   /** Organizations with endpoints; read on the thread that publishes a cluster. */
   private volatile Set<String> orgs = Set.of();
 
   // Confined to the context.
-  private final Schedule schedule = new Schedule(SignedSender.MAX_AT_ONCE, MAX_OF_ENDPOINT);
-  private final DeliveryRounds rounds;
   private final LinkedHashSet<Source> ahead = new LinkedHashSet<>();
   private final Set<Source> reading = new HashSet<>();
   private final Set<Source> aheadAgain = new HashSet<>();
@@ -97,20 +85,16 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
   /** Sources that could not be read because the store was down; the next poll reads them. */
   private final Set<Source> unread = new HashSet<>();
 
-  private long changes;
-  private long sweptNanos;
-
   WebhookDispatcher(
       Vertx vertx,
       Database database,
-      DeliveryRounds.Terms terms,
+      DeliveryEngine.Terms terms,
       SignedSender sender,
       EndpointSwitchOff switchOff,
-      DeliveryBackoff retries,
+      RetrySchedule retries,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random,
-      BackgroundJobs jobs) {
+      RandomGenerator random) {
     this.endpoints = new WebhookStore(database);
     this.store = new OutboxStore(database);
     this.activity = new ActivityStore(database);
@@ -118,56 +102,30 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
     this.finalMonths = new FinalMonths(database);
     this.sender = sender;
     this.switchOff = switchOff;
-    this.retries = retries;
     this.clock = clock;
-    this.nanoTime = nanoTime;
-    this.random = random;
-    this.rounds = new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, jobs);
+    this.database = database;
+    this.engine = new DeliveryEngine<>(vertx, terms, this, retries, clock, nanoTime, random);
   }
 
-  void start() {
-    rounds.start();
+  void start(BackgroundJobs jobs) {
+    engine.start(jobs, new JobLease(database, LEASE, jobs.process()));
+  }
+
+  DeliveryEngine<Head> engine() {
+    return engine;
   }
 
   /** Reads on, because a cluster was published. Safe on any thread. */
   void published(Cluster cluster) {
     if (orgs.contains(cluster.orgId())) {
-      rounds.run(
+      engine.run(
           () -> {
-            if (rounds.hasLease()) {
+            if (engine.isDelivering()) {
               note(new Source(cluster.orgId(), cluster.name()));
               readOn();
             }
           });
     }
-  }
-
-  /** Polls, because this process created or changed an endpoint. Safe on any thread. */
-  void changed() {
-    rounds.pollNow();
-  }
-
-  /** Returns the number of non-empty queues known to this process. */
-  int queues() {
-    return rounds.queues();
-  }
-
-  /** Returns the number of events delivered by this process. */
-  long delivered() {
-    return delivered.get();
-  }
-
-  /** Returns the number of failed attempts of this process. */
-  long failed() {
-    return failed.get();
-  }
-
-  /**
-   * Stops starting attempts, and succeeds when those in progress have ended. An attempt that takes
-   * too long is repeated by the next holder of the lease.
-   */
-  Future<Void> stop() {
-    return rounds.stop();
   }
 
   @Override
@@ -182,50 +140,43 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
   }
 
   @Override
-  public Future<Void> look(boolean isNew) {
-    unread.forEach(this::note);
-    unread.clear();
-    return store.countChanges().compose(now -> look(isNew, now));
+  public Future<Mark> readMark() {
+    return WebhookStore.TABLE.countChanges(database).map(changes -> new Mark(changes, 0));
   }
 
-  private Future<Void> look(boolean isNew, long now) {
-    boolean isChanged = isNew || now != changes;
-    long nanos = nanoTime.getAsLong();
-    if (isChanged || nanos - sweptNanos > TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS)) {
-      return store
-          .listOrgs()
-          .compose(
-              found -> {
-                orgs = Set.copyOf(found);
-                return Future.all(
-                    store.listTrailsAhead(),
-                    store.listClustersAhead(clock.millis()),
-                    listStatementsAhead(),
-                    store.listQueues(MAX_QUEUES));
-              })
-          .map(
-              all -> {
-                changes = now;
-                sweptNanos = nanos;
-                all.<List<Source>>resultAt(0).forEach(this::note);
-                all.<List<Source>>resultAt(1).forEach(this::note);
-                all.<List<Source>>resultAt(2).forEach(this::note);
-                all.<List<Schedule.Queue>>resultAt(3).stream()
-                    .filter(queue -> isChanged || !schedule.knows(queue))
-                    .forEach(queue -> schedule.put(queue, clock.millis()));
-                readOn();
-                rounds.send();
-                return null;
-              });
-    }
-    return (orgs.isEmpty() ? Future.succeededFuture(List.<Source>of()) : store.listTrailsAhead())
-        .map(
-            found -> {
-              found.forEach(this::note);
-              readOn();
-              rounds.send();
-              return null;
-            });
+  /** Notes the sources with entries past their cursor, and starts to read them. */
+  @Override
+  public Future<Void> prepare(boolean isScan) {
+    unread.forEach(this::note);
+    unread.clear();
+    Future<List<Source>> clusters =
+        isScan
+            ? store
+                .listOrgs()
+                .compose(
+                    found -> {
+                      orgs = Set.copyOf(found);
+                      return store.listClustersAhead(clock.millis());
+                    })
+            : Future.succeededFuture(List.of());
+    return clusters.compose(
+        ahead ->
+            Future.all(
+                    orgs.isEmpty() ? Future.succeededFuture(List.of()) : store.listTrailsAhead(),
+                    isScan ? listStatementsAhead() : Future.succeededFuture(List.of()))
+                .map(
+                    others -> {
+                      others.<List<Source>>resultAt(0).forEach(this::note);
+                      ahead.forEach(this::note);
+                      others.<List<Source>>resultAt(1).forEach(this::note);
+                      readOn();
+                      return null;
+                    }));
+  }
+
+  @Override
+  public Future<List<Pending>> listPending(Optional<Schedule.Queue> after, int most) {
+    return store.listQueues(after, most);
   }
 
   /** Lists organizations with newly final statements; called by the full scan only. */
@@ -248,14 +199,14 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
 
   private void readOn() {
     Iterator<Source> next = ahead.iterator();
-    while (rounds.mayBegin() && reading.size() < MAX_READING && next.hasNext()) {
+    while (engine.mayBegin() && reading.size() < MAX_READING && next.hasNext()) {
       Source source = next.next();
       next.remove();
       reading.add(source);
       read(source)
           .onComplete(
               done ->
-                  rounds.run(
+                  engine.run(
                       () -> {
                         reading.remove(source);
                         boolean isMore = aheadAgain.remove(source);
@@ -268,8 +219,8 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
                           unread.add(source);
                         }
                         readOn();
-                        rounds.send();
-                        rounds.workEnded();
+                        engine.attemptDue();
+                        engine.workEnded();
                       }));
       next = ahead.iterator();
     }
@@ -362,9 +313,8 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
         .map(
             told -> {
               for (WebhookEndpoint endpoint : told) {
-                if (events.stream().anyMatch(endpoint::wants) && schedule.queues() < MAX_QUEUES) {
-                  schedule.put(
-                      new Schedule.Queue(endpoint.endpointId(), source.name()), clock.millis());
+                if (events.stream().anyMatch(endpoint::wants)) {
+                  engine.put(new Schedule.Queue(endpoint.endpointId(), source.name()));
                 }
               }
               return entries.size() == OutboxStore.PAGE;
@@ -372,62 +322,36 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
   }
 
   @Override
-  public Future<Runnable> attemptNext(Schedule.Queue queue) {
-    return store
-        .findHead(queue)
-        .compose(
-            found -> {
-              long now = clock.millis();
-              if (found.isEmpty()) {
-                return Future.succeededFuture(() -> schedule.recordEmpty(queue, clock.millis()));
-              }
-              long due = found.get().delivery().dueAtMillis();
-              return due > now
-                  ? Future.succeededFuture(() -> schedule.postpone(queue, due, clock.millis()))
-                  : sender
-                      .send(
-                          found.get().endpoint(),
-                          found.get().delivery().messageId(),
-                          found.get().delivery().body())
-                      .compose(attempt -> conclude(queue, found.get(), attempt));
-            });
+  public Future<Optional<Head>> findNext(Schedule.Queue queue) {
+    return store.findHead(queue);
   }
 
-  private Future<Runnable> conclude(Schedule.Queue queue, Head head, Attempt attempt) {
-    Delivery delivery = head.delivery();
-    long now = clock.millis();
-    if (attempt.isSkipped()) {
-      return Future.succeededFuture(() -> schedule.postpone(queue, now + ROOM_MILLIS, now));
-    }
-    if (attempt.isDelivered()) {
-      delivered.incrementAndGet();
-      return store
-          .delivered(delivery, attempt, now)
-          .map(stored -> () -> schedule.recordSuccess(queue, clock.millis()));
-    }
-    failed.incrementAndGet();
-    Long first = delivery.firstTryAtMillis();
-    OptionalLong next =
-        attempt.isGone()
-            ? OptionalLong.empty()
-            : retries.next(delivery.tries() + 1, first == null ? now : first, now, random);
-    if (next.isEmpty()) {
-      return switchOff
-          .store(
-              head.endpoint(),
-              attempt.isGone() ? WebhookEndpoint.Reason.GONE : WebhookEndpoint.Reason.FAILING,
-              List.of(OutboxStore.recordLastTry(delivery, attempt, now)),
-              now)
-          // The endpoint was changed during the attempt and may have a new address; try that.
-          .recover(
-              e ->
-                  e instanceof OutboxStore.CursorConflictException
-                      ? Future.succeededFuture()
-                      : Future.failedFuture(e))
-          .map(stored -> () -> schedule.recordFailure(queue, clock.millis(), clock.millis()));
-    }
-    return store
-        .failed(head, attempt, next.getAsLong(), now)
-        .map(stored -> () -> schedule.recordFailure(queue, next.getAsLong(), clock.millis()));
+  @Override
+  public AttemptHistory history(Head head) {
+    return head.delivery().attempts();
+  }
+
+  @Override
+  public Future<Attempt> send(Head head) {
+    return sender.send(head.endpoint(), head.delivery().messageId(), head.delivery().body());
+  }
+
+  @Override
+  public Future<Void> recordDelivered(Head head, Attempt attempt, long nowMillis) {
+    return store.delivered(head.delivery(), attempt, nowMillis);
+  }
+
+  @Override
+  public Future<Void> recordFailed(Head head, Attempt attempt, long nextAtMillis, long nowMillis) {
+    return store.failed(head, attempt, nextAtMillis, nowMillis);
+  }
+
+  @Override
+  public Future<Void> giveUp(Head head, Attempt attempt, long nowMillis) {
+    return switchOff.store(
+        head.endpoint(),
+        SwitchOffReason.of(attempt),
+        List.of(OutboxStore.recordLastTry(head.delivery(), attempt, nowMillis)),
+        nowMillis);
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.webhooks;
 
 import dev.bourse.core.Times;
 import dev.bourse.delivery.MaskedUrl;
+import dev.bourse.delivery.SwitchOffReason;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -31,30 +32,6 @@ record WebhookEndpoint(
     int secretVersion,
     @Nullable Long oldSecretUntilMillis,
     long revision) {
-
-  /** The reason why an endpoint is switched off. */
-  enum Reason {
-    /** A member switched it off. */
-    SWITCHED_OFF("switched-off"),
-    /** It answered 410 Gone. */
-    GONE("gone"),
-    /** One delivery failed for the whole retry period. */
-    FAILING("failing"),
-    /** Too many events are pending for it. */
-    BACKLOG("backlog"),
-    /** The member who set its address was removed. */
-    AUTHOR_REMOVED("author-removed");
-
-    private final String label;
-
-    Reason(String label) {
-      this.label = label;
-    }
-
-    String label() {
-      return label;
-    }
-  }
 
   WebhookEndpoint {
     clusters = clusters == null ? null : List.copyOf(clusters);
@@ -88,7 +65,7 @@ record WebhookEndpoint(
         createdAtMillis,
         createdBy,
         next.enabled() ? null : isEnabled() ? Long.valueOf(nowMillis) : disabledAtMillis,
-        next.enabled() ? null : isEnabled() ? Reason.SWITCHED_OFF.label() : disabledReason,
+        next.enabled() ? null : isEnabled() ? SwitchOffReason.SWITCHED_OFF.label() : disabledReason,
         secretVersion,
         oldSecretUntilMillis,
         revision + 1);

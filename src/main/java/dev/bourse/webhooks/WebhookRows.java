@@ -1,5 +1,6 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.delivery.AttemptHistory;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Row;
 import io.vertx.core.json.JsonArray;
@@ -62,7 +63,6 @@ final class WebhookRows {
   }
 
   static Delivery delivery(Row row) {
-    Long status = row.integerOrNull("status");
     return new Delivery(
         row.integer("id"),
         row.text("endpoint_id"),
@@ -71,12 +71,7 @@ final class WebhookRows {
         row.text("kind"),
         row.text("body"),
         row.integer("made_at"),
-        row.integer("due_at"),
-        row.smallInteger("tries"),
-        row.integerOrNull("first_try_at"),
-        row.integerOrNull("last_try_at"),
-        status == null ? null : Math.toIntExact(status),
-        row.textOrNull("fault"),
+        AttemptHistory.read(row, "due_at"),
         row.textOrNull("outcome"));
   }
 }

@@ -11,6 +11,7 @@ import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.store.Statement;
@@ -48,7 +49,7 @@ final class WebhookService {
   private final SigningSecrets secrets;
   private final DeliveryClient client;
   private final SignedSender sender;
-  private final WebhookDispatcher dispatcher;
+  private final DeliveryEngine<?> engine;
   private final Clock clock;
   private final RandomGenerator random;
   private final Bulkhead asked =
@@ -61,7 +62,7 @@ final class WebhookService {
       TrailStore trails,
       SigningSecrets secrets,
       DeliveryClient client,
-      WebhookDispatcher dispatcher,
+      DeliveryEngine<?> engine,
       Clock clock,
       RandomGenerator random) {
     this.store = store;
@@ -69,7 +70,7 @@ final class WebhookService {
     this.secrets = secrets;
     this.client = client;
     this.sender = new SignedSender(secrets, client, clock);
-    this.dispatcher = dispatcher;
+    this.engine = engine;
     this.clock = clock;
     this.random = random;
   }
@@ -136,7 +137,7 @@ final class WebhookService {
                     from.resultAt(1),
                     List.of(secrets.storing(endpoint.endpointId(), 1, secret)),
                     row(caller, "webhook_add", endpoint.shown())))
-        .onSuccess(stored -> dispatcher.changed())
+        .onSuccess(stored -> engine.pollNow())
         .map(stored -> new WithSecret(endpoint, Signature.text(secret)));
   }
 
@@ -207,7 +208,7 @@ final class WebhookService {
                                   caller,
                                   "webhook_update",
                                   next.shown() + " enabled=" + next.isEnabled())))
-                  .onSuccess(stored -> dispatcher.changed())
+                  .onSuccess(stored -> engine.pollNow())
                   .map(next);
             });
   }
@@ -217,13 +218,13 @@ final class WebhookService {
     return readWebhook(caller, endpointId)
         .compose(
             endpoint -> {
-              List<Statement> statements = new ArrayList<>(WebhookStore.deletion(endpoint));
-              statements.add(secrets.deleting(endpointId, endpoint.secretVersion()));
-              statements.add(secrets.deleting(endpointId, endpoint.secretVersion() - 1));
+              List<Statement> statements =
+                  new ArrayList<>(WebhookStore.deletion(endpoint.orgId(), endpointId));
+              statements.addAll(secrets.deletingAll(endpointId, endpoint.secretVersion()));
               statements.add(AuditStore.insert(row(caller, "webhook_delete", endpoint.shown())));
               return store.commit(statements);
             })
-        .onSuccess(stored -> dispatcher.changed())
+        .onSuccess(stored -> engine.pollNow())
         .map(stored -> new JsonObject().put("endpoint_id", endpointId));
   }
 

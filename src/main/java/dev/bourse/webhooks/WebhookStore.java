@@ -3,7 +3,6 @@ package dev.bourse.webhooks;
 import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
 
 import dev.bourse.access.CallerGuard;
-import dev.bourse.access.Offboarding;
 import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
@@ -12,6 +11,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.MaskedUrl;
+import dev.bourse.delivery.ReceiverChangedException;
+import dev.bourse.delivery.ReceiverTable;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -22,6 +24,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of endpoints, and of their deliveries as members see them. */
 final class WebhookStore {
+  static final ReceiverTable TABLE =
+      new ReceiverTable(
+          "webhook_endpoint",
+          "endpoint_id",
+          "url_by",
+          "endpoints",
+          "webhook_disable",
+          "webhooks",
+          List.of("endpoint_id", "url"));
+
   private final Database database;
 
   WebhookStore(Database database) {
@@ -104,7 +116,7 @@ final class WebhookStore {
     statements.add(begin(orgId, NEW_CLUSTERS, activity, endpoint.createdAtMillis()));
     statements.add(begin(orgId, WebhookEvent.ORGANIZATION, trail, endpoint.createdAtMillis()));
     statements.add(WebhookRows.ENDPOINT.insert(endpoint));
-    statements.add(changed());
+    statements.add(TABLE.changed());
     statements.addAll(more);
     statements.add(AuditStore.insert(audit));
     return database.commit(statements);
@@ -152,7 +164,7 @@ final class WebhookStore {
     } else if (!before.url().equals(next.url())) {
       statements.add(restartRetries(next));
     }
-    statements.add(changed());
+    statements.add(TABLE.changed());
     statements.addAll(more);
     statements.add(AuditStore.insert(audit));
     return database.commit(statements);
@@ -189,33 +201,24 @@ final class WebhookStore {
   /**
    * Returns the statements that delete an endpoint; the record of its deliveries expires with time.
    */
-  static List<Statement> deletion(WebhookEndpoint endpoint) {
+  static List<Statement> deletion(String orgId, String endpointId) {
     return List.of(
         // Serializes with the creation of endpoints, which counts them.
-        Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", endpoint.orgId()),
-        giveUp(endpoint.endpointId(), "the endpoint was deleted"),
-        Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
+        Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", orgId),
+        giveUp(endpointId, "the endpoint was deleted"),
+        Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpointId),
         Statement.of(
             """
             DELETE FROM webhook_cursor WHERE org_id = ?
             AND NOT EXISTS (SELECT 1 FROM webhook_endpoint WHERE org_id = ?)\
             """,
-            endpoint.orgId(),
-            endpoint.orgId()),
-        changed());
+            orgId,
+            orgId),
+        TABLE.changed());
   }
 
   Future<Void> commit(List<Statement> statements) {
     return database.commit(statements);
-  }
-
-  /** Bumps the change counter, which the delivering process polls. */
-  private static Statement changed() {
-    return Statement.of(
-        """
-        INSERT INTO webhook_change (name, changes) VALUES ('endpoints', 1)
-        ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
-        """);
   }
 
   /**
@@ -223,10 +226,10 @@ final class WebhookStore {
    * deliveries.
    */
   static List<Statement> switchOff(
-      WebhookEndpoint endpoint, WebhookEndpoint.Reason reason, long nowMillis) {
+      WebhookEndpoint endpoint, SwitchOffReason reason, long nowMillis) {
     return List.of(
         Statement.guarded(
-            OutboxStore.CursorConflictException::new,
+            ReceiverChangedException::new,
             """
             UPDATE webhook_endpoint SET disabled_at = ?, disabled_reason = ?,
             revision = revision + 1 WHERE endpoint_id = ? AND revision = ?
@@ -249,70 +252,13 @@ final class WebhookStore {
                         endpoint.endpointId(), MaskedUrl.of(endpoint.url()), reason.label()))));
   }
 
-  /** The actor that set an endpoint's address, as SQL. */
-  private static final String ADDRESSED_BY = "COALESCE(url_by, created_by)";
-
-  /**
-   * Returns statements that disable the endpoints whose address an author set, with an audit row
-   * for each.
-   */
-  static List<Statement> offboard(Author author, long nowMillis) {
-    String reason = WebhookEndpoint.Reason.AUTHOR_REMOVED.label();
-    String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
-    List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
-    disable.addAll(author.parameters());
+  /** Returns the statements that give up the pending deliveries of a leaving member's endpoints. */
+  static List<Statement> giveUpAll(Author author) {
     return List.of(
-        // Locks the rows first, so that none changes between its audit row and its disabling.
-        Statement.of(
-            "UPDATE webhook_endpoint SET disabled_at = NULL WHERE " + live,
-            author.parameters().toArray()),
         giveUp(
-            "IN (SELECT endpoint_id FROM webhook_endpoint WHERE " + live + ")",
+            "IN (%s)".formatted(TABLE.selectEnabled(author)),
             "the endpoint was switched off",
-            author.parameters()),
-        AuditStore.insertEach(
-            new AuditRow(
-                nowMillis,
-                author.orgId(),
-                Offboarding.ACTOR,
-                "webhook_disable",
-                author.orgId(),
-                ""),
-            "'endpoint_id=' || endpoint_id || ' reason=" + reason + "'",
-            "webhook_endpoint WHERE " + live + " ORDER BY created_at, endpoint_id",
-            author.parameters().toArray()),
-        new Statement(
-            """
-            UPDATE webhook_endpoint SET disabled_at = ?, disabled_reason = ?,
-            revision = revision + 1 WHERE %s\
-            """
-                .formatted(live),
-            disable,
-            null,
-            0),
-        changed());
-  }
-
-  /**
-   * Lists endpoints whose address an author set, oldest first.
-   *
-   * @param disabledAtMillis endpoints that {@link #offboard} disabled at that time; empty for
-   *     enabled ones
-   */
-  Future<List<WebhookEndpoint>> listOf(Author author, Optional<Long> disabledAtMillis) {
-    List<Object> parameters = new ArrayList<>(author.parameters());
-    disabledAtMillis.ifPresent(parameters::add);
-    return database.read(
-        """
-        SELECT %s FROM webhook_endpoint WHERE %s AND disabled_at %s
-        ORDER BY created_at, endpoint_id\
-        """
-            .formatted(
-                WebhookRows.ENDPOINT.names(),
-                author.condition(ADDRESSED_BY),
-                disabledAtMillis.isPresent() ? "= ?" : "IS NULL"),
-        parameters,
-        WebhookRows::endpoint);
+            author.parameters()));
   }
 
   // Deliveries, as members see them.
@@ -406,19 +352,6 @@ final class WebhookStore {
                     : database.commit(gone).map(done -> gone.size() == most));
   }
 
-  /** Lists endpoints of retired organizations. */
-  Future<List<WebhookEndpoint>> listRetired(int most) {
-    return database.read(
-        """
-        SELECT %s FROM webhook_cursor c
-        JOIN org o ON o.org_id = c.org_id AND o.retired_at IS NOT NULL
-        JOIN webhook_endpoint e ON e.org_id = c.org_id WHERE c.source = '%s' LIMIT ?\
-        """
-            .formatted(WebhookRows.ENDPOINT.names("e"), NEW_CLUSTERS),
-        List.of(most),
-        WebhookRows::endpoint);
-  }
-
   /** Lists endpoints with too many pending deliveries. */
   Future<List<WebhookEndpoint>> listOverfull(long most, int limit) {
     return database.read(
@@ -431,26 +364,5 @@ final class WebhookStore {
             .formatted(WebhookRows.ENDPOINT.names("e")),
         List.of(most, limit),
         WebhookRows::endpoint);
-  }
-
-  /** Lists endpoints whose previous secret has expired. */
-  Future<List<WebhookEndpoint>> listRotated(long nowMillis, int most) {
-    return database.read(
-        "SELECT %s FROM webhook_endpoint e WHERE e.old_secret_until <= ? LIMIT ?"
-            .formatted(WebhookRows.ENDPOINT.names("e")),
-        List.of(nowMillis, most),
-        WebhookRows::endpoint);
-  }
-
-  /** Clears the expiry of an endpoint's previous secret. */
-  static Statement forgetOldSecret(WebhookEndpoint endpoint) {
-    return Statement.of(
-        """
-        UPDATE webhook_endpoint SET old_secret_until = NULL
-        WHERE endpoint_id = ? AND secret_version = ? AND old_secret_until = ?\
-        """,
-        endpoint.endpointId(),
-        endpoint.secretVersion(),
-        endpoint.oldSecretUntilMillis());
   }
 }

@@ -1,11 +1,13 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.delivery.ReceiverChangedException;
+import dev.bourse.delivery.ReceiverUpkeep;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.store.BoundedWork;
-import dev.bourse.store.Statement;
+import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Deletes expired rows, in small steps. */
@@ -20,18 +22,23 @@ final class WebhookUpkeep {
   private static final long MAX_WAITING = 20_000;
 
   private final WebhookStore store;
-  private final SigningSecrets secrets;
+  private final ReceiverUpkeep endpoints;
   private final EndpointSwitchOff switchOff;
   private final long mostWaiting;
 
-  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, EndpointSwitchOff switchOff) {
-    this(store, secrets, switchOff, MAX_WAITING);
+  WebhookUpkeep(Database database, SigningSecrets secrets, EndpointSwitchOff switchOff) {
+    this(database, secrets, switchOff, MAX_WAITING);
   }
 
   WebhookUpkeep(
-      WebhookStore store, SigningSecrets secrets, EndpointSwitchOff switchOff, long mostWaiting) {
-    this.store = store;
-    this.secrets = secrets;
+      Database database, SigningSecrets secrets, EndpointSwitchOff switchOff, long mostWaiting) {
+    this.store = new WebhookStore(database);
+    this.endpoints =
+        new ReceiverUpkeep(
+            database,
+            WebhookStore.TABLE,
+            secrets,
+            retired -> WebhookStore.deletion(retired.orgId(), retired.id()));
     this.switchOff = switchOff;
     this.mostWaiting = mostWaiting;
   }
@@ -40,9 +47,7 @@ final class WebhookUpkeep {
   Future<Boolean> step(long now) {
     return store
         .prune(now - KEPT_MILLIS, STEP)
-        .compose(
-            more -> store.listRotated(now, STEP).compose(this::forgetSecrets).map(done -> more))
-        .compose(more -> store.listRetired(STEP).compose(this::end).map(done -> more))
+        .compose(more -> endpoints.step(now).map(also -> more || also))
         .compose(
             more ->
                 store
@@ -51,35 +56,15 @@ final class WebhookUpkeep {
                     .map(done -> more));
   }
 
-  private Future<Void> forgetSecrets(List<WebhookEndpoint> rotated) {
-    List<Statement> statements = new ArrayList<>();
-    for (WebhookEndpoint endpoint : rotated) {
-      statements.add(WebhookStore.forgetOldSecret(endpoint));
-      // Only this endpoint uses the secret; a concurrent rotation deletes the same one.
-      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
-    }
-    return statements.isEmpty() ? Future.succeededFuture() : store.commit(statements);
-  }
-
-  private Future<Void> end(List<WebhookEndpoint> retired) {
-    List<Statement> statements = new ArrayList<>();
-    for (WebhookEndpoint endpoint : retired) {
-      statements.addAll(WebhookStore.deletion(endpoint));
-      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion()));
-      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
-    }
-    return statements.isEmpty() ? Future.succeededFuture() : store.commit(statements);
-  }
-
   private Future<Void> switchOff(List<WebhookEndpoint> overfull, long now) {
     return BoundedWork.inTurn(
         overfull,
         endpoint ->
             switchOff
-                .store(endpoint, WebhookEndpoint.Reason.BACKLOG, List.of(), now)
+                .store(endpoint, SwitchOffReason.BACKLOG, List.of(), now)
                 .recover(
                     e ->
-                        e instanceof OutboxStore.CursorConflictException
+                        e instanceof ReceiverChangedException
                             ? Future.succeededFuture()
                             : Future.failedFuture(e)));
   }

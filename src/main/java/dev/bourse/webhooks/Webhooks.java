@@ -1,15 +1,16 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.access.Offboarding;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
+import dev.bourse.mail.MemberMails;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.traces.Traces;
@@ -22,7 +23,6 @@ import java.util.random.RandomGenerator;
 
 /** Assembles the webhooks of all organizations. */
 public final class Webhooks {
-  private final WebhookStore store;
   private final DeliveryClient client;
   private final WebhookDispatcher dispatcher;
   private final WebhookService service;
@@ -52,7 +52,6 @@ public final class Webhooks {
 
   private Webhooks(
       Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
-    store = new WebhookStore(database);
     client = SignedSender.client(vertx, config, ports.traces());
     SigningSecrets secrets =
         new SigningSecrets(ports.secrets(), SignedSender.SECRETS, ports.random());
@@ -68,18 +67,17 @@ public final class Webhooks {
             new DeliveryBackoff(config.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
-            ports.random(),
-            ports.jobs());
+            ports.random());
     service =
         new WebhookService(
-            store,
+            new WebhookStore(database),
             new TrailStore(database),
             secrets,
             client,
-            dispatcher,
+            dispatcher.engine(),
             ports.clock(),
             ports.random());
-    upkeep = new WebhookUpkeep(store, secrets, switchOff);
+    upkeep = new WebhookUpkeep(database, secrets, switchOff);
     unsubscribe = clusters.onPublished(dispatcher::published);
   }
 
@@ -87,8 +85,13 @@ public final class Webhooks {
   public static Webhooks start(
       Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
     Webhooks webhooks = new Webhooks(vertx, config, database, clusters, ports);
-    webhooks.dispatcher.start();
+    webhooks.dispatcher.start(ports.jobs());
     return webhooks;
+  }
+
+  /** Disables the endpoints of members who leave. */
+  public static Offboarding offboarding(Database database) {
+    return WebhookStore.TABLE.offboarding(database, WebhookStore::giveUpAll);
   }
 
   public void bind(Operations operations) {
@@ -105,15 +108,15 @@ public final class Webhooks {
     signals.gauge(
         "bourse_webhook_queues",
         "Non-empty queues of webhooks, while this process delivers them.",
-        dispatcher::queues);
+        dispatcher.engine()::queues);
     signals.counter(
         "bourse_webhook_deliveries_total",
         "Events that this process delivered to webhooks.",
-        dispatcher::delivered);
+        dispatcher.engine()::delivered);
     signals.counter(
         "bourse_webhook_failures_total",
         "Failed attempts of this process to deliver to webhooks.",
-        dispatcher::failed);
+        dispatcher.engine()::failed);
   }
 
   /**
@@ -122,6 +125,6 @@ public final class Webhooks {
    */
   public Future<Void> stop() {
     unsubscribe.run();
-    return dispatcher.stop().eventually(client::close);
+    return dispatcher.engine().stop().eventually(client::close);
   }
 }

@@ -15,9 +15,9 @@
  *
  * <p>The pending events of one endpoint from one cluster, or from the organization, form a queue:
  * its first event is tried until it is delivered or given up, with the same id each time, and only
- * then the next. The package {@code delivery} chooses the next queue and the time of each retry. A
- * delivery that fails for the whole retry period, an answer 410, or too many pending events switch
- * the endpoint off, and members are notified by mail.
+ * then the next. The engine of {@code delivery} chooses the next queue and the time of each retry.
+ * A delivery that fails for the whole retry period, an answer 410, or too many pending events
+ * switch the endpoint off, and members are notified by mail.
  *
  * <p>One process of a store delivers, by a lease. Its successor continues where it stopped, and may
  * repeat the attempts that were in progress, with the same ids.

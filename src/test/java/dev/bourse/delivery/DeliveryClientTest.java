@@ -18,7 +18,10 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpMethod;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -108,6 +111,38 @@ class DeliveryClientTest {
     assertTrue(RunningBourse.await(send("https://h.example/")).isSkipped());
     over.countDown();
     hanging.forEach(one -> assertFalse(RunningBourse.await(one).isSkipped()));
+  }
+
+  /** A receiver may send its answer byte by byte, and never its end. */
+  @Test
+  void aSuccessIsKnownAtTheHeadOfAnAnswerThatDoesNotEnd() throws Exception {
+    DeliveryClient local =
+        new DeliveryClient(
+            vertx,
+            new HttpClientOptions(),
+            new DeliveryClient.Terms("local", "Tests/1", 1, 0, 60_000, "https://h.example/"),
+            Set.of("localhost"),
+            Traces.OFF);
+    try (ServerSocket receiver = new ServerSocket(0, 50, InetAddress.getByName("localhost"))) {
+      receiver.setSoTimeout(60_000);
+      Future<Attempt> attempt =
+          local.send(
+              new DeliveryClient.Message(
+                  HttpMethod.POST,
+                  "http://localhost:" + receiver.getLocalPort() + "/",
+                  Map.of(),
+                  Buffer.buffer("{}")));
+      try (Socket connection = receiver.accept()) {
+        String head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nx";
+        for (byte one : head.getBytes(StandardCharsets.US_ASCII)) {
+          connection.getOutputStream().write(one);
+          connection.getOutputStream().flush();
+        }
+        assertTrue(RunningBourse.await(attempt).isDelivered());
+      }
+    } finally {
+      RunningBourse.await(local.close());
+    }
   }
 
   @Test

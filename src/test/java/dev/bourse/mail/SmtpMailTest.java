@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.icegreen.greenmail.util.GreenMail;
 import com.icegreen.greenmail.util.GreenMailUtil;
+import dev.bourse.core.FakeClock;
 import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
 import dev.bourse.testing.MailServer;
+import dev.bourse.testing.TestJobs;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import jakarta.mail.internet.MimeMessage;
@@ -20,6 +22,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +32,7 @@ class SmtpMailTest {
       new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
 
   private final Vertx vertx = Vertx.vertx();
+  private final FakeClock clock = new FakeClock(0);
 
   @AfterEach
   void close() {
@@ -40,14 +44,23 @@ class SmtpMailTest {
   }
 
   private SmtpMail sender(int port, Long... pauses) {
-    return new SmtpMail(
-        vertx,
-        new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
-        "bourse@bourse.example",
-        List.of(pauses),
-        30_000,
-        100,
-        null);
+    SmtpMail sender =
+        new SmtpMail(
+            vertx,
+            new SmtpServer(
+                vertx,
+                new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
+                "bourse@bourse.example",
+                30_000,
+                100,
+                null),
+            List.of(pauses),
+            20,
+            clock,
+            System::nanoTime,
+            new Random(1));
+    sender.start(TestJobs.of(vertx, clock));
+    return sender;
   }
 
   @Test
@@ -133,7 +146,7 @@ class SmtpMailTest {
               1_500,
               60_000,
               null);
-      Future<Void> delivered = server.deliver(MAIL);
+      Future<Void> delivered = server.deliver(MAIL, "id");
       try (Socket connection = silent.accept()) {
         connection.setSoTimeout(60_000);
         assertEquals(-1, connection.getInputStream().read());

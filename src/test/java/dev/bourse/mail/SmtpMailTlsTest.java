@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.FakeClock;
 import dev.bourse.core.Ports;
+import dev.bourse.testing.TestJobs;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SelfSignedCertificate;
 import java.io.ByteArrayOutputStream;
@@ -16,6 +18,7 @@ import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
@@ -39,6 +42,7 @@ class SmtpMailTlsTest {
       SelfSignedCertificate.create("localhost");
 
   private final Vertx vertx = Vertx.vertx();
+  private final FakeClock clock = new FakeClock(0);
   private final List<String> delivered = new CopyOnWriteArrayList<>();
   private final List<String> logins = new CopyOnWriteArrayList<>();
   private @Nullable SMTPServer server;
@@ -120,12 +124,19 @@ class SmtpMailTlsTest {
     SmtpMail made =
         new SmtpMail(
             vertx,
-            new MailConfig.Smtp(host, port, "bourse", password, security),
-            "bourse@bourse.example",
+            new SmtpServer(
+                vertx,
+                new MailConfig.Smtp(host, port, "bourse", password, security),
+                "bourse@bourse.example",
+                30_000,
+                100,
+                CERTIFICATE.trustOptions()),
             List.of(pauses),
-            30_000,
-            100,
-            CERTIFICATE.trustOptions());
+            20,
+            clock,
+            System::nanoTime,
+            new Random(1));
+    made.start(TestJobs.of(vertx, clock));
     sender = made;
     return made;
   }

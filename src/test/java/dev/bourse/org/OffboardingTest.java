@@ -16,8 +16,8 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.sshkeys.SshKey;
 import dev.bourse.sshkeys.SshKeyOffboarding;
 import dev.bourse.store.Statement;
-import dev.bourse.trailstream.TrailStreamOffboarding;
-import dev.bourse.webhooks.WebhookOffboarding;
+import dev.bourse.trailstream.TrailStreams;
+import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.json.JsonObject;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -142,8 +142,8 @@ class OffboardingTest extends ExchangeFixture {
         new Revocations(database, clock),
         List.of(
             new SshKeyOffboarding(keyStore, keys),
-            new WebhookOffboarding(database),
-            new TrailStreamOffboarding(database)),
+            Webhooks.offboarding(database),
+            TrailStreams.offboarding(database)),
         clock);
   }
 

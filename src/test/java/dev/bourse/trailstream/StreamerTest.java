@@ -13,11 +13,14 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.DeliveryRounds;
-import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.DeliveryEngine;
+import dev.bourse.delivery.ReceiverChangedException;
+import dev.bourse.delivery.ReceiverUpkeep;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.delivery.SwitchOffReason;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.MemberMails;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
@@ -48,14 +51,7 @@ class StreamerTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
 
   /** The service's terms, with a shorter poll interval. */
-  private static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms(
-          Streamer.TERMS.lease(),
-          Streamer.TERMS.job(),
-          Streamer.TERMS.summary(),
-          5,
-          Streamer.TERMS.leaseMillis(),
-          Streamer.TERMS.leastLeftMillis());
+  private static final DeliveryEngine.Terms TERMS = Streamer.TERMS.withPollMillis(5);
 
   private final List<Streamer> streamers = new ArrayList<>();
   private TrailStreamStore store;
@@ -84,7 +80,7 @@ class StreamerTest extends StoreFixture {
   @AfterEach
   void end() throws Exception {
     for (Streamer streamer : streamers) {
-      await(streamer.stop());
+      await(streamer.engine().stop());
     }
     await(client.close());
   }
@@ -105,10 +101,9 @@ class StreamerTest extends StoreFixture {
             new DeliveryBackoff(3 * DAY),
             clock,
             () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
-            new Random(3),
-            TestJobs.of(vertx, clock));
+            new Random(3));
     streamers.add(streamer);
-    streamer.start();
+    streamer.start(TestJobs.of(vertx, clock));
   }
 
   private TrailStream stream(String url) throws Exception {
@@ -287,11 +282,11 @@ class StreamerTest extends StoreFixture {
     for (Future<Void> told :
         List.of(
             store.failed(before, late, clock.millis() + DAY, clock.millis()),
-            store.commit(
+            database.commit(
                 TrailStreamStore.switchOff(
-                    before, TrailStream.Reason.FAILING, late, clock.millis())))) {
+                    before, SwitchOffReason.FAILING, late, clock.millis())))) {
       assertThrows(ExecutionException.class, () -> await(told));
-      assertInstanceOf(TrailStreamStore.StreamConflictException.class, told.cause());
+      assertInstanceOf(ReceiverChangedException.class, told.cause());
     }
     assertEquals(1, count("tries = 0 AND fault IS NULL AND disabled_at IS NULL"));
   }
@@ -315,7 +310,7 @@ class StreamerTest extends StoreFixture {
       stream(receiver.url());
       await(database.commit(List.of(Statement.of("UPDATE org SET retired_at = 1"))));
       streamer();
-      await(new TrailStreamUpkeep(store, secrets).step(clock.millis()));
+      await(TrailStreamStore.upkeep(database, secrets).step(clock.millis()));
       assertEquals(0, count("1 = 1"));
       assertEquals(List.of(), texts("SELECT name FROM encrypted_secret"));
       assertEquals(List.of(), receiver.received());
@@ -332,7 +327,7 @@ class StreamerTest extends StoreFixture {
             before.withSecret(2, until),
             List.of(secrets.storing("tst_1", 2, secrets.mint())),
             row("trail_stream_rotate")));
-    TrailStreamUpkeep upkeep = new TrailStreamUpkeep(store, secrets);
+    ReceiverUpkeep upkeep = TrailStreamStore.upkeep(database, secrets);
     await(upkeep.step(until - 1));
     assertEquals(2, texts("SELECT name FROM encrypted_secret").size());
     await(upkeep.step(until));

@@ -12,10 +12,10 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.MemberMails;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Database;
@@ -100,10 +100,9 @@ public final class DeliveryRate {
             new DeliveryBackoff(1_000_000),
             clock,
             System::nanoTime,
-            new Random(3),
-            TestJobs.of(vertx, clock));
-    dispatcher.start();
-    StoreFixture.await(new OutboxStore(database).countChanges());
+            new Random(3));
+    dispatcher.start(TestJobs.of(vertx, clock));
+    StoreFixture.await(WebhookStore.TABLE.countChanges(database));
     TimeUnit.SECONDS.sleep(2);
     long all = (long) perMinute * SECONDS / 60;
     long begin = System.nanoTime();
@@ -129,7 +128,7 @@ public final class DeliveryRate {
     System.out.printf(
         "a read: median %d us, p99 %d us; during deliveries median %d us, p99 %d us%n",
         quiet[0], quiet[1], busy[0], busy[1]);
-    StoreFixture.await(dispatcher.stop());
+    StoreFixture.await(dispatcher.engine().stop());
     StoreFixture.await(client.close());
     StoreFixture.await(database.close());
     StoreFixture.await(vertx.close());

@@ -16,12 +16,12 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
-import dev.bourse.delivery.DeliveryRounds;
-import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailConfig;
+import dev.bourse.mail.MemberMails;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.mail.StoredMail;
 import dev.bourse.store.Statement;
@@ -54,14 +54,7 @@ class WebhookDispatcherTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
 
   /** The service's terms, with a shorter poll interval. */
-  private static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms(
-          WebhookDispatcher.TERMS.lease(),
-          WebhookDispatcher.TERMS.job(),
-          WebhookDispatcher.TERMS.summary(),
-          5,
-          WebhookDispatcher.TERMS.leaseMillis(),
-          WebhookDispatcher.TERMS.leastLeftMillis());
+  private static final DeliveryEngine.Terms TERMS = WebhookDispatcher.TERMS.withPollMillis(5);
 
   private final List<WebhookDispatcher> couriers = new ArrayList<>();
   private WebhookStore store;
@@ -99,7 +92,7 @@ class WebhookDispatcherTest extends StoreFixture {
   @AfterEach
   void end() throws Exception {
     for (WebhookDispatcher dispatcher : couriers) {
-      await(dispatcher.stop());
+      await(dispatcher.engine().stop());
     }
     await(client.close());
   }
@@ -115,10 +108,9 @@ class WebhookDispatcherTest extends StoreFixture {
             new DeliveryBackoff(3 * DAY),
             clock,
             () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
-            new Random(3),
-            TestJobs.of(vertx, clock));
+            new Random(3));
     couriers.add(dispatcher);
-    dispatcher.start();
+    dispatcher.start(TestJobs.of(vertx, clock));
     return dispatcher;
   }
 
@@ -223,7 +215,7 @@ class WebhookDispatcherTest extends StoreFixture {
         tell(action);
       }
       told.await(3);
-      await(couriers.get(0).stop());
+      await(couriers.get(0).engine().stop());
       dispatcher();
       tell("node_answers");
       told.await(4);
@@ -293,7 +285,7 @@ class WebhookDispatcherTest extends StoreFixture {
       // Set back, as after a clock that ran ahead, and advanced again: those months are already
       // reported.
       posted("usage", second);
-      await(couriers.get(0).stop());
+      await(couriers.get(0).engine().stop());
       posted("usage", third.next().next());
       dispatcher();
       told.await(4);
@@ -421,7 +413,15 @@ class WebhookDispatcherTest extends StoreFixture {
     Keyring keyring = Keyring.of(List.of(new byte[32]));
     MailConfig.Smtp nowhere = new MailConfig.Smtp("127.0.0.1", 1, "", "", MailConfig.Security.NONE);
     StoredMail mail =
-        new StoredMail(vertx, database, keyring, nowhere, "b@b.example", new Random(4));
+        new StoredMail(
+            vertx,
+            database,
+            keyring,
+            nowhere,
+            "b@b.example",
+            clock,
+            System::nanoTime,
+            new Random(4));
     switchOff =
         new EndpointSwitchOff(new MemberMails(database, mail), () -> "https://bourse.example");
     await(
@@ -464,7 +464,7 @@ class WebhookDispatcherTest extends StoreFixture {
                       clock.millis() + DAY))));
       dispatcher();
       receiver.await(1);
-      await(couriers.get(0).stop());
+      await(couriers.get(0).engine().stop());
       grants(1);
       dispatcher();
       receiver.await(2);
@@ -526,7 +526,7 @@ class WebhookDispatcherTest extends StoreFixture {
   void deliveriesPastSevenDaysGoAndWhatWaitsStays() throws Exception {
     cluster();
     endpoint("whe_1", "http://localhost:1/");
-    WebhookUpkeep upkeep = new WebhookUpkeep(store, secrets, switchOff);
+    WebhookUpkeep upkeep = new WebhookUpkeep(database, secrets, switchOff);
     await(
         database.commit(
             List.of(
@@ -550,7 +550,7 @@ class WebhookDispatcherTest extends StoreFixture {
       await(database.commit(List.of(Statement.of("UPDATE org SET retired_at = 1"))));
       grants(1);
       dispatcher();
-      await(new WebhookUpkeep(store, secrets, switchOff).step(clock.millis()));
+      await(new WebhookUpkeep(database, secrets, switchOff).step(clock.millis()));
       assertEquals(0, count("webhook_endpoint"));
       assertEquals(0, count("webhook_cursor"));
       assertEquals(0, count("encrypted_secret"));
@@ -571,7 +571,7 @@ class WebhookDispatcherTest extends StoreFixture {
     long until = clock.millis() + DAY;
     assertEquals(2, await(secrets.inForce("whe_1", 2, until, until - 1)).size());
     assertEquals(1, await(secrets.inForce("whe_1", 2, until, until)).size());
-    WebhookUpkeep upkeep = new WebhookUpkeep(store, secrets, switchOff);
+    WebhookUpkeep upkeep = new WebhookUpkeep(database, secrets, switchOff);
     await(upkeep.step(clock.millis() + DAY - 1));
     assertEquals(2, count("encrypted_secret"));
     await(upkeep.step(clock.millis() + DAY));
@@ -585,9 +585,9 @@ class WebhookDispatcherTest extends StoreFixture {
     grants(5);
     dispatcher();
     eventually("it waits", () -> count("webhook_delivery WHERE outcome IS NULL") == 5);
-    await(new WebhookUpkeep(store, secrets, switchOff, 5).step(clock.millis()));
+    await(new WebhookUpkeep(database, secrets, switchOff, 5).step(clock.millis()));
     assertEquals(1, count("webhook_endpoint WHERE disabled_at IS NULL"));
-    await(new WebhookUpkeep(store, secrets, switchOff, 4).step(clock.millis()));
+    await(new WebhookUpkeep(database, secrets, switchOff, 4).step(clock.millis()));
     assertEquals(List.of("backlog"), texts("SELECT disabled_reason FROM webhook_endpoint"));
     assertEquals(0, count("webhook_delivery WHERE outcome IS NULL"));
   }

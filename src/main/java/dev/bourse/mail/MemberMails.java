@@ -1,8 +1,5 @@
-package dev.bourse.delivery;
+package dev.bourse.mail;
 
-import dev.bourse.mail.Mail;
-import dev.bourse.mail.MailSender;
-import dev.bourse.mail.OutboxFullException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -32,15 +29,17 @@ public final class MemberMails {
    * full, because a switched-off receiver must not be called during an outage of the mail server.
    *
    * @param first the member notified first, as {@code member:<username>}
-   * @param text builds the mail to an address
    */
   public Future<Void> commit(
-      String orgId, String first, Function<String, Mail> text, List<Statement> statements) {
+      String orgId, String first, String subject, String text, List<Statement> statements) {
     return listAddresses(orgId, first)
         .compose(
             found ->
                 commit(
-                    found.stream().filter(Mail::isAddress).map(text).toList(),
+                    found.stream()
+                        .filter(Mail::isAddress)
+                        .map(to -> new Mail(to, subject, text))
+                        .toList(),
                     mails -> {
                       List<Statement> all = new ArrayList<>(statements);
                       all.addAll(mails);
