@@ -165,7 +165,9 @@
  *   <dd>the key with which the processes of a store encrypt the secrets that they share in it
  *   <dt>security scheme
  *   <dd>a kind of credential of the contracts: apiToken, memberToken, memberSession, mcpToken,
- *       operatorToken, operatorSession
+ *       publishingToken, operatorToken, operatorSession
+ *   <dt>publishing credential
+ *   <dd>a member's token for a job, which publishes checkpoints and does nothing else
  *   <dt>service context
  *   <dd>the common parts of one service: settings, clock, randomness, metrics
  *   <dt>set

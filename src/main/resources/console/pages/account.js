@@ -5,6 +5,7 @@ import { count } from '../lib/format.js';
 import { at, badge } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
+import { credentialSection } from '../components/credentials.js';
 import '../components/table.js';
 
 /** Who is signed in, and in which browsers. */
@@ -16,15 +17,16 @@ class Account extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
-    const [{ sessions }, { applications }] = await Promise.all([
+    const [{ sessions }, { applications }, { credentials }] = await Promise.all([
       call('listSessions', { signal }),
       call('listApplications', { signal }),
+      call('listPublishingCredentials', { signal }),
     ]);
-    return { sessions, applications };
+    return { sessions, applications, credentials };
   }
 
   /** @override */
-  view(/** @type {any} */ { sessions, applications }) {
+  view(/** @type {any} */ { sessions, applications, credentials }) {
     const me = this.session;
     return html`<section class="sheet" aria-labelledby="who">
         <h2 id="who">You</h2>
@@ -44,7 +46,8 @@ class Account extends Page {
           <button type="button" class="quiet" id="sign-out" @click=${() => this.signOut(sessions)}>Sign out</button>
           <button type="button" class="danger" id="sign-out-everywhere" @click=${() => this.everywhere(sessions, applications)}>Sign out everywhere</button>
         </div>
-      </section>`;
+      </section>
+      ${credentialSection(credentials, () => this.refresh())}`;
   }
 
   /** @returns {import('../components/table.js').Column[]} */
@@ -101,6 +104,7 @@ class Account extends Page {
       text: html`<p>${count(sessions.length, 'browser')} ${sessions.length === 1 ? 'is' : 'are'} signed out, this one too${applications.length > 0
           ? html`, and ${count(applications.length, 'application')} ${applications.length === 1 ? 'acts' : 'act'} for you no more: ${applications.map((one) => one.name).join(', ')}`
           : nothing}.</p>
+        <p>Your publishing credentials end.</p>
         <p>API tokens you minted go on: programs depend on them. Revoke those under <a href="/console/tokens">Tokens</a>.</p>`,
       action: 'Sign out everywhere',
       danger: true,

@@ -71,7 +71,7 @@ class Applications extends Page {
   async disconnectAll() {
     const done = await confirm({
       title: `Disconnect ${count(this.data.length, 'application')}?`,
-      text: html`<p>${this.data.map((/** @type {any} */ one) => one.name).join(', ')}: all are refused at once, and so are commands you signed in with. Browsers stay signed in.</p>`,
+      text: html`<p>${this.data.map((/** @type {any} */ one) => one.name).join(', ')}: all are refused at once, and so are your publishing credentials and commands you signed in with. Browsers stay signed in.</p>`,
       action: 'Disconnect all',
       danger: true,
       work: () => call('disconnectApplications'),

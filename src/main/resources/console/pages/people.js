@@ -393,6 +393,7 @@ function ending(preview) {
     ['webhook endpoint', preview.webhooks.map((/** @type {any} */ webhook) => webhook.url)],
     ['trail stream', preview.trail_streams.map((/** @type {any} */ stream) => stream.destination)],
     ['application', preview.applications],
+    ['publishing credential', preview.credentials],
     ['open invitation', preview.invitations],
     ['proof of a domain', preview.domains, 'proofs of domains'],
   ];

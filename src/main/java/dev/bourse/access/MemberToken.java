@@ -10,7 +10,7 @@ import java.util.Set;
  * @param clientId the application that acts for the member
  * @param grantId its grant; empty for a token that only the member's cutoff revokes
  * @param validMillis its lifetime; whole seconds, at least 1, at most 30 days, or an hour with a
- *     grant
+ *     grant to an application
  */
 public record MemberToken(
     String orgId,
@@ -24,7 +24,9 @@ public record MemberToken(
   public MemberToken {
     scopes = Set.copyOf(scopes);
     long most =
-        grantId.isEmpty() ? SigningKeys.LONGEST_TOKEN_MILLIS : Revocations.LONGEST_GRANTED_MILLIS;
+        grantId.isEmpty()
+            ? SigningKeys.LONGEST_TOKEN_MILLIS
+            : Revocations.longestTokenMillis(grantId);
     if (validMillis < 1_000 || validMillis > most) {
       throw new IllegalArgumentException(
           "a token is valid for 1,000 to %d ms, not %d".formatted(most, validMillis));

@@ -120,6 +120,11 @@ public final class MemberTokens {
     return baseUrl.get() + "/mcp";
   }
 
+  /** Returns the audience of publishing credentials, which the other interfaces refuse. */
+  public String publishingAudience() {
+    return baseUrl.get() + "/api/checkpoints";
+  }
+
   /**
    * Returns the member of a token.
    *
@@ -128,10 +133,7 @@ public final class MemberTokens {
    */
   public Principal authenticate(String token) {
     Claims claims = read(token);
-    boolean isForMcp = claims.audience().equals(mcpAudience());
-    if (!isForMcp && !claims.audience().equals(restAudience())) {
-      throw BearerAuthenticator.unauthorized("the token is for another resource");
-    }
+    Principal.CredentialKind kind = kind(claims.audience());
     if (clock.millis() >= claims.expiresAtMillis()) {
       throw BearerAuthenticator.unauthorized("the token has expired");
     }
@@ -147,9 +149,22 @@ public final class MemberTokens {
         claims.expiresAtMillis(),
         claims.username(),
         memberId,
-        isForMcp ? Principal.CredentialKind.MCP_TOKEN : Principal.CredentialKind.MEMBER_TOKEN,
+        kind,
         TokenLimits.NONE,
         claims.grantId().isEmpty() ? null : claims.grantId());
+  }
+
+  private Principal.CredentialKind kind(String audience) {
+    if (audience.equals(restAudience())) {
+      return Principal.CredentialKind.MEMBER_TOKEN;
+    }
+    if (audience.equals(mcpAudience())) {
+      return Principal.CredentialKind.MCP_TOKEN;
+    }
+    if (audience.equals(publishingAudience())) {
+      return Principal.CredentialKind.PUBLISHING_TOKEN;
+    }
+    throw BearerAuthenticator.unauthorized("the token is for another resource");
   }
 
   /**

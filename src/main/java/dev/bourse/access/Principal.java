@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param credential the kind of credential
  * @param limits the limits of an API token's declarations; those of an application are stored with
  *     its member's consent, see {@link LimitStore#limitsOf}
- * @param grantId the consent by which an application acts for the member, null for other callers
+ * @param grantId the consent by which an application acts for the member, or the publishing
+ *     credential of a job; null for other callers
  */
 public record Principal(
     Organization org,
@@ -42,6 +43,9 @@ public record Principal(
   /** The scheme of browsers in which a member is signed in. */
   public static final String SESSION_SCHEME = "memberSession";
 
+  /** The scheme of members' publishing credentials. */
+  public static final String PUBLISHING_SCHEME = "publishingToken";
+
   /** The kind of a caller's credential. */
   public enum CredentialKind {
     /** A token of the organization, which does not act for a member. */
@@ -52,6 +56,9 @@ public record Principal(
 
     /** A member's token for the MCP endpoint, which the HTTP interface accepts too. */
     MCP_TOKEN(MEMBER_SCHEME),
+
+    /** A member's token for a job, which only publishes checkpoints. */
+    PUBLISHING_TOKEN(PUBLISHING_SCHEME),
 
     /** The cookie of a browser in which a member is signed in. */
     SESSION(SESSION_SCHEME);
@@ -130,6 +137,11 @@ public record Principal(
         null);
   }
 
+  /** Returns the id of the publishing credential; null for every other caller. */
+  public @Nullable String publishingCredential() {
+    return credential == CredentialKind.PUBLISHING_TOKEN ? grantId : null;
+  }
+
   /** Returns the username of the member who calls an operation that is for members only. */
   public String requireMember() {
     return Objects.requireNonNull(member, "an API token does not act for a member");
@@ -146,8 +158,13 @@ public record Principal(
         || (credential == CredentialKind.MCP_TOKEN && scheme.equals(MCP_SCHEME));
   }
 
+  /** A job has its own budget, so that it cannot use up that of the member. */
   @Override
   public String budgetKey() {
+    String publishing = publishingCredential();
+    if (publishing != null) {
+      return publishing;
+    }
     return member == null ? tokenId : org.orgId() + '/' + member;
   }
 

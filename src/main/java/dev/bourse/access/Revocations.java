@@ -38,6 +38,13 @@ public final class Revocations implements Mirror {
   /** The longest lifetime of a token with a grant, after which a grant's row can be deleted. */
   static final long LONGEST_GRANTED_MILLIS = Duration.ofHours(1).toMillis();
 
+  /**
+   * The prefix of the ids of publishing credentials. A job has no refresh token, so the token of a
+   * credential lives as long as the credential. The prefix is part of the id because other
+   * processes learn only the ids of revoked grants.
+   */
+  public static final String CREDENTIAL_PREFIX = "pub";
+
   /** How far the clocks of two processes may differ. */
   private static final long SLACK_MILLIS = Duration.ofMinutes(10).toMillis();
 
@@ -85,7 +92,7 @@ public final class Revocations implements Mirror {
   public Future<Refreshed> refresh(List<String> grantIds) {
     Set<String> changed = new HashSet<>();
     for (String grantId : grantIds) {
-      if (grants.put(grantId, grantKeptUntil()) == null) {
+      if (grants.put(grantId, keptUntil(grantId)) == null) {
         changed.add(grantId);
       }
     }
@@ -215,8 +222,15 @@ public final class Revocations implements Mirror {
     return !after.equals(before);
   }
 
-  private long grantKeptUntil() {
-    return clock.millis() + LONGEST_GRANTED_MILLIS + SLACK_MILLIS;
+  /** Returns the longest lifetime of a token of a grant. */
+  static long longestTokenMillis(String grantId) {
+    return grantId.startsWith(CREDENTIAL_PREFIX + '_')
+        ? SigningKeys.LONGEST_TOKEN_MILLIS
+        : LONGEST_GRANTED_MILLIS;
+  }
+
+  private long keptUntil(String grantId) {
+    return clock.millis() + longestTokenMillis(grantId) + SLACK_MILLIS;
   }
 
   /**
@@ -225,7 +239,7 @@ public final class Revocations implements Mirror {
    * @param along statements of the same commit
    */
   public Future<Void> revokeGrant(String grantId, List<Statement> along) {
-    long keptUntil = grantKeptUntil();
+    long keptUntil = keptUntil(grantId);
     List<Statement> statements = new ArrayList<>(along);
     statements.add(
         Statement.of(
@@ -278,11 +292,13 @@ public final class Revocations implements Mirror {
         Statement.of(
             """
             INSERT INTO revoked_grant (grant_id, kept_until)
-            SELECT grant_id, CAST(? AS BIGINT) FROM oauth_grant
-            WHERE org_id = ? AND username = ? AND revoked_at IS NULL
+            SELECT grant_id, CAST(? AS BIGINT)
+            + CASE WHEN publish_bytes IS NULL THEN 0 ELSE CAST(? AS BIGINT) END
+            FROM oauth_grant WHERE org_id = ? AND username = ? AND revoked_at IS NULL
             ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until\
             """,
-            grantKeptUntil(),
+            now + LONGEST_GRANTED_MILLIS + SLACK_MILLIS,
+            SigningKeys.LONGEST_TOKEN_MILLIS - LONGEST_GRANTED_MILLIS,
             orgId,
             username),
         Statement.of(
@@ -305,8 +321,13 @@ public final class Revocations implements Mirror {
             now + SigningKeys.LONGEST_TOKEN_MILLIS + SLACK_MILLIS));
   }
 
+  /** Returns whether a grant was revoked, so that nothing begun with it may continue. */
+  public boolean isRevoked(String grantId) {
+    return grants.containsKey(grantId);
+  }
+
   boolean isRevoked(String grantId, String orgId, String username, long issuedAtSecond) {
-    if (!grantId.isEmpty() && grants.containsKey(grantId)) {
+    if (!grantId.isEmpty() && isRevoked(grantId)) {
       return true;
     }
     if (cutoffs.isEmpty()) {

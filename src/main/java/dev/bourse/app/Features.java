@@ -76,6 +76,9 @@ final class Features {
   /** Codes and grants live for minutes to days. */
   private static final long SWEEP_MILLIS = 3_600_000;
 
+  /** A revoked credential ends within a second in every process; so does one of a lost node. */
+  private static final long CREDENTIALS_MILLIS = 1_000;
+
   /** How soon an endpoint with too long a queue is switched off. */
   private static final long WEBHOOKS_MILLIS = 60_000;
 
@@ -154,6 +157,12 @@ final class Features {
             "deleting expired codes and grants",
             SWEEP_MILLIS,
             oauth::sweep));
+    context.keepUp(
+        BackgroundJob.inOneProcess(
+            "end-publishing-credentials",
+            "ending publishing credentials whose node is reclaimed",
+            CREDENTIALS_MILLIS,
+            oauth::endCredentials));
     return Future.all(compiling, bindTools(k8s, org))
         .compose(ready -> bindMembers(ready.resultAt(0), oauth, org));
   }

@@ -207,7 +207,8 @@ final class ServiceCore {
         CheckpointServices.start(
             context,
             database,
-            new PublishPermission(memory.access.members(), memory.access.tokens()),
+            new PublishPermission(
+                memory.access.members(), memory.access.tokens(), memory.access.revocations()),
             blobs);
     keepUp();
     correction = correction();

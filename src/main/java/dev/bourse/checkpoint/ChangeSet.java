@@ -63,6 +63,29 @@ record ChangeSet(
         .toList();
   }
 
+  /** Returns the revision that a publishing credential announces with this change. */
+  Optional<Revision> announcedByCredential() {
+    return written().stream()
+        .filter(revision -> revision.credentialId() != null && revision.isAwaited())
+        .filter(revision -> wasAwaited(revision.number()).isEmpty())
+        .findFirst();
+  }
+
+  /** Returns the revision of a publishing credential whose bytes this change publishes. */
+  Optional<Revision> publishedByCredential() {
+    return written().stream()
+        .filter(revision -> revision.credentialId() != null)
+        .filter(revision -> revision.isHeld() && !revision.isAwaited())
+        .filter(revision -> wasAwaited(revision.number()).isPresent())
+        .findFirst();
+  }
+
+  private Optional<Revision> wasAwaited(int number) {
+    return before.map(Checkpoint::revisions).orElse(List.of()).stream()
+        .filter(revision -> revision.number() == number && revision.isAwaited())
+        .findFirst();
+  }
+
   /** Returns the bytes of storage reserved; negative if released. */
   long bytesTaken() {
     return after.map(Checkpoint::heldBytes).orElse(0L)

@@ -100,6 +100,11 @@ public record Checkpoint(
     return complete != null ? complete : draftOrFail();
   }
 
+  /** Returns the revision announced last: the draft, or else the newest complete one. */
+  Revision newest() {
+    return draft != null ? draft : shown();
+  }
+
   private Revision draftOrFail() {
     if (draft == null) {
       throw new IllegalStateException("checkpoint " + id + " has no revision");

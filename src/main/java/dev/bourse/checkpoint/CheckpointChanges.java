@@ -137,11 +137,12 @@ public final class CheckpointChanges {
   }
 
   static String describe(Checkpoint item, Revision revision) {
-    return "id=%s revision=%s visibility=%s filename=%s"
+    return "id=%s revision=%s visibility=%s filename=%s%s"
         .formatted(
             item.id(),
             revision.number(),
             item.visibility().label(),
-            Text.shown(revision.metadata().fileName()));
+            Text.shown(revision.metadata().fileName()),
+            revision.credentialId() == null ? "" : " credential_id=" + revision.credentialId());
   }
 }

@@ -70,7 +70,8 @@ final class CheckpointRows {
           .fixed("published_at", row -> row.revision.publishedAtMillis())
           .fixed("review_id", row -> row.revision.reviewId())
           .fixed("findings", row -> new JsonArray(row.revision.findings()).encode())
-          .fixed("rejection_reason", row -> row.revision.rejectionReason());
+          .fixed("rejection_reason", row -> row.revision.rejectionReason())
+          .fixed("credential_id", row -> row.revision.credentialId());
 
   /** Prefix of a revision's column names where both tables are selected. */
   private static final String OF_REVISION = "r_";
@@ -109,8 +110,8 @@ final class CheckpointRows {
   /**
    * Condition that the member who announced the draft of {@code c} may still publish it: they are
    * not suspended, and have been on the roster since before the announcement, so that a later
-   * member with the same name cannot continue it; and for a public item the feed is open to the
-   * organization {@code o}.
+   * member with the same name cannot continue it; the publishing credential that announced it, if
+   * any, has not ended; and for a public item the feed is open to the organization {@code o}.
    */
   static final String MAY_PUBLISH =
       """
@@ -119,9 +120,12 @@ final class CheckpointRows {
       ON d.item_id = c.item_id AND d.revision = c.draft_revision \
       WHERE m.org_id = c.org_id AND m.username = c.creator \
       AND m.suspended_at IS NULL AND m.created_at <= d.created_at \
-      AND (c.creator_id IS NULL OR c.creator_id = %s))))\
+      AND (c.creator_id IS NULL OR c.creator_id = %s) \
+      AND (d.credential_id IS NULL OR EXISTS (SELECT 1 FROM oauth_grant \
+      WHERE grant_id = d.credential_id AND %s)))))\
       """
-          .formatted(Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID);
+          .formatted(
+              Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID, PublishingLimits.NOT_ENDED);
 
   private CheckpointRows() {}
 
@@ -270,6 +274,7 @@ final class CheckpointRows {
         row.integerOrNull("published_at"),
         row.textOrNull("review_id"),
         new JsonArray(row.text("findings")).stream().map(String::valueOf).toList(),
-        row.textOrNull("rejection_reason"));
+        row.textOrNull("rejection_reason"),
+        row.textOrNull("credential_id"));
   }
 }

@@ -246,6 +246,7 @@ public final class CheckpointService {
     String session = resumable ? Ids.base62(random, SESSION_CHARACTERS) : "";
     Revision draft =
         draft(
+            publisher,
             replaced.map(item -> item.lastRevision() + 1).orElse(1),
             announcement.metadata(),
             resumable ? Secrets.stored(session) : null);
@@ -282,8 +283,11 @@ public final class CheckpointService {
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
-  private Revision draft(int number, Metadata metadata, @Nullable String sessionSha256) {
+  private Revision draft(
+      Publisher publisher, int number, Metadata metadata, @Nullable String sessionSha256) {
     long now = clock.millis();
+    long expiresAt = now + config.sessionMillis();
+    Publisher.Credential credential = publisher.credential();
     return new Revision(
         number,
         Revision.State.PENDING,
@@ -291,12 +295,13 @@ public final class CheckpointService {
         sessionSha256 != null,
         sessionSha256,
         now,
-        now + config.sessionMillis(),
+        credential == null ? expiresAt : Math.min(expiresAt, credential.expiresAtMillis()),
         null,
         null,
         null,
         List.of(),
-        null);
+        null,
+        credential == null ? null : credential.id());
   }
 
   /**
@@ -402,7 +407,7 @@ public final class CheckpointService {
             found ->
                 found
                     .map(CheckpointStore.Listed::item)
-                    .filter(publisher::owns)
+                    .filter(publisher::sends)
                     .orElseThrow(() -> Checkpoint.unknown(publisher.orgId(), id)));
   }
 

@@ -377,6 +377,12 @@ public final class CheckpointStore {
         .obsoleteSets()
         .forEach(number -> statements.addAll(SetStore.release(item.id(), number, nowMillis)));
     addUsage(statements, item.orgId(), change, mostBytes, mostItems);
+    change
+        .announcedByCredential()
+        .ifPresent(draft -> statements.addAll(PublishingLimits.reserve(draft, nowMillis)));
+    change
+        .publishedByCredential()
+        .ifPresent(revision -> statements.add(PublishingLimits.spend(revision, nowMillis)));
     change.obsoleteUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
     change.obsoleteBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
     audit.forEach(row -> statements.add(AuditStore.insert(row)));

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param actor the actor in audit rows
  * @param name the author shown for the platform's documents; null for a member
  * @param publishesPublicly whether it may publish on the public feed
+ * @param credential the publishing credential by which a job acts for the member; null otherwise
  */
 public record Publisher(
     String orgId,
@@ -24,7 +25,16 @@ public record Publisher(
     String creatorId,
     String actor,
     @Nullable String name,
-    boolean publishesPublicly) {
+    boolean publishesPublicly,
+    @Nullable Credential credential) {
+
+  /**
+   * A publishing credential.
+   *
+   * @param expiresAtMillis until when what it announced may be sent
+   */
+  public record Credential(String id, long expiresAtMillis) {}
+
   /** The kind of organization that may publish on the public feed. */
   static final String PUBLISHES = "public_research";
 
@@ -46,7 +56,14 @@ public record Publisher(
         memberId,
         caller.actor(),
         null,
-        publishesPublicly(caller.org()));
+        publishesPublicly(caller.org()),
+        credential(caller));
+  }
+
+  private static @Nullable Credential credential(Principal caller) {
+    String id = caller.publishingCredential();
+    Long expiresAt = caller.expiresAtMillis();
+    return id == null || expiresAt == null ? null : new Credential(id, expiresAt);
   }
 
   /**
@@ -56,7 +73,7 @@ public record Publisher(
    */
   public static Publisher platform(Operator operator, String name) {
     String actor = operator.actor();
-    return new Publisher(Checkpoint.PLATFORM, actor, actor, actor, name, true);
+    return new Publisher(Checkpoint.PLATFORM, actor, actor, actor, name, true, null);
   }
 
   /** Returns true if the organization may publish on the public feed. */
@@ -78,8 +95,21 @@ public record Publisher(
     }
   }
 
-  /** Returns true if this publisher may replace and delete an item. */
+  /**
+   * Returns true if this publisher may replace and delete an item. A job may replace what jobs of
+   * the same member published, but nothing that the member published in person, because a
+   * replacement ends the earlier bytes.
+   */
   boolean owns(Checkpoint item) {
-    return item.orgId().equals(orgId) && (item.isPlatform() || item.isBy(creatorId));
+    return item.orgId().equals(orgId)
+        && (item.isPlatform() || item.isBy(creatorId))
+        && (credential == null
+            || item.revisions().stream().allMatch(revision -> revision.credentialId() != null));
+  }
+
+  /** Returns true if this publisher may send and commit the newest bytes of an item. */
+  boolean sends(Checkpoint item) {
+    return owns(item)
+        && (credential == null || credential.id().equals(item.newest().credentialId()));
   }
 }

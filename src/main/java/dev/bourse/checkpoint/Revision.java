@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param reviewId names its review; null if it needs none or its bytes have not arrived
  * @param findings remarks of the automated check, for the reviewer
  * @param rejectionReason why it was rejected; null unless it was
+ * @param credentialId the publishing credential that announced it; null if the member did in person
  */
 public record Revision(
     int number,
@@ -29,7 +30,8 @@ public record Revision(
     @Nullable Long publishedAtMillis,
     @Nullable String reviewId,
     List<String> findings,
-    @Nullable String rejectionReason) {
+    @Nullable String rejectionReason,
+    @Nullable String credentialId) {
 
   /** The state of a revision. */
   public enum State {
@@ -63,6 +65,11 @@ public record Revision(
   /** Returns true if it counts against the organization's storage, reserved or used. */
   boolean isHeld() {
     return state != State.EXPIRED;
+  }
+
+  /** Returns true if its bytes are not published yet. */
+  boolean isAwaited() {
+    return state == State.PENDING;
   }
 
   /** Returns true if its bytes may no longer arrive. */
@@ -110,6 +117,7 @@ public record Revision(
         publishedAt,
         review,
         found,
-        reason);
+        reason,
+        credentialId);
   }
 }

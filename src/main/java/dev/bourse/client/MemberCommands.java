@@ -43,6 +43,7 @@ public final class MemberCommands {
     MEMBERS("Members, invitations and join rules.", "org", "console"),
     TOKENS("API tokens of the organization.", "org", "console"),
     APPLICATIONS("Applications with access to your account.", "console"),
+    CREDENTIALS("Publishing credentials, with which jobs publish checkpoints.", "console"),
     SETTINGS("Requirements for the organization's API tokens.", "console"),
     SESSIONS("Browsers in which you are signed in.", "console"),
     WEBHOOKS("Webhook endpoints and their deliveries.", "console"),

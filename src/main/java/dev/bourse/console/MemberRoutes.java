@@ -42,15 +42,20 @@ public final class MemberRoutes {
     String orgId = call.principal().org().orgId();
     String username = call.text("username");
     Future<List<ConnectedApplications.Application>> allowed = applications.list(orgId, username);
+    Future<List<String>> credentials = applications.listCredentials(orgId, username);
     return roster
         .previewRemoval(orgId, username)
-        .compose(removal -> allowed.map(found -> json(username, removal, found)));
+        .compose(
+            removal ->
+                Future.all(allowed, credentials)
+                    .map(read -> json(username, removal, allowed.result(), credentials.result())));
   }
 
   private static JsonObject json(
       String username,
       RosterService.Removal removal,
-      List<ConnectedApplications.Application> allowed) {
+      List<ConnectedApplications.Application> allowed,
+      List<String> credentials) {
     JsonArray tokens = new JsonArray();
     removal
         .tokens()
@@ -65,6 +70,7 @@ public final class MemberRoutes {
         .put(
             "applications",
             new JsonArray(allowed.stream().map(ConnectedApplications.Application::name).toList()))
+        .put("credentials", new JsonArray(credentials))
         .put("invitations", new JsonArray(removal.invitations()))
         .put("domains", new JsonArray(removal.domains()))
         .mergeIn(removal.things());

@@ -31,6 +31,7 @@ public final class OperationContract {
           Principal.SCHEME,
           Principal.MEMBER_SCHEME,
           Principal.MCP_SCHEME,
+          Principal.PUBLISHING_SCHEME,
           Principal.SESSION_SCHEME,
           Operator.SCHEME,
           Operator.SESSION_SCHEME);

@@ -57,6 +57,7 @@ record DocumentedOperation(String method, String path, JsonObject pathItem, Json
       case "memberSession" -> "a member signed in at the console";
       case "operatorSession" -> "an operator signed in at the console";
       case "mcpToken" -> "a member's token for this endpoint";
+      case "publishingToken" -> "a publishing credential";
       case "operatorToken" -> "an operator's token";
       default -> scheme;
     };

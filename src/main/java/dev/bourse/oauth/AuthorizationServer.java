@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.LimitStore;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Revocations;
@@ -44,6 +45,8 @@ public final class AuthorizationServer {
   private final Grants grants;
   private final GrantRevocation revocation;
   private final DeviceFlow devices;
+  private final PublishingCredentials credentials;
+  private final CredentialRoutes credentialRoutes;
 
   /**
    * @param baseUrl the service's address for clients; read when requests are served
@@ -65,6 +68,9 @@ public final class AuthorizationServer {
     revocation = new GrantRevocation(store, issuer.tokens(), issuer.revocations(), clock);
     grants =
         new Grants(database, store, revocation, issuer.tokens(), issuer.members(), clock, random);
+    credentials =
+        new PublishingCredentials(database, store, revocation, issuer.tokens(), clock, random);
+    credentialRoutes = new CredentialRoutes(credentials, new LimitStore(database));
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 
@@ -78,6 +84,7 @@ public final class AuthorizationServer {
     new DeviceRoutes(devices, sessions, templates).bind(operations);
     new OAuthTokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
     new MetadataRoutes(keys, baseUrl).bind(operations);
+    credentialRoutes.bind(operations);
   }
 
   /** The members' grants, for their account page. */
@@ -93,6 +100,15 @@ public final class AuthorizationServer {
    */
   public Future<Boolean> sweep(long now) {
     return grants.sweep(now);
+  }
+
+  /**
+   * Ends publishing credentials whose node is reclaimed.
+   *
+   * @return whether there are more
+   */
+  public Future<Boolean> endCredentials() {
+    return credentials.endWithNodes();
   }
 
   /** Closes connections. */

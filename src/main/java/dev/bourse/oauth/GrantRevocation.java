@@ -100,6 +100,11 @@ final class GrantRevocation implements ConnectedApplications {
   }
 
   @Override
+  public Future<List<String>> listCredentials(String orgId, String username) {
+    return store.listCredentials(orgId, username, clock.millis());
+  }
+
+  @Override
   public Future<Boolean> revoke(String orgId, String username, String id) {
     return store
         .find(id)

@@ -203,17 +203,30 @@ final class GrantStore {
         SELECT + " WHERE g.grant_id = ?", List.of(grantId), GrantStore::grant);
   }
 
-  /** A member's grants in force that have issued tokens, the newest first. */
+  /** A member's grants to applications in force that have issued tokens, the newest first. */
   Future<List<Grant>> list(String orgId, String username, long nowMillis, int limit, int skip) {
     return database.read(
         SELECT
             + """
              WHERE g.org_id = ? AND g.username = ? AND g.revoked_at IS NULL
-            AND g.begun_at IS NOT NULL AND g.idle_until > ? AND g.expires_at > ?
+            AND g.publish_bytes IS NULL AND g.begun_at IS NOT NULL AND g.idle_until > ?
+            AND g.expires_at > ?
             ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?\
             """,
         List.of(orgId, username, nowMillis, nowMillis, limit, skip),
         GrantStore::grant);
+  }
+
+  /** The names of a member's live publishing credentials, the newest first. */
+  Future<List<String>> listCredentials(String orgId, String username, long nowMillis) {
+    return database.read(
+        """
+        SELECT client_name FROM oauth_grant WHERE org_id = ? AND username = ?
+        AND publish_bytes IS NOT NULL AND revoked_at IS NULL AND expires_at > ?
+        ORDER BY created_at DESC, grant_id\
+        """,
+        List.of(orgId, username, nowMillis),
+        row -> row.text("client_name"));
   }
 
   /** Stores narrower limits of a grant, which apply from the next write of its tokens. */

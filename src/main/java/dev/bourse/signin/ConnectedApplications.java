@@ -6,7 +6,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The port to members' grants to applications. */
+/** The port to members' grants to applications, and to their publishing credentials. */
 public interface ConnectedApplications {
   /**
    * A grant as its member sees it.
@@ -32,6 +32,9 @@ public interface ConnectedApplications {
 
   /** A member's grants, the newest first; at most 100. */
   Future<List<Application>> list(String orgId, String username);
+
+  /** The names of a member's live publishing credentials, the newest first. */
+  Future<List<String>> listCredentials(String orgId, String username);
 
   /**
    * Revokes one grant at once.

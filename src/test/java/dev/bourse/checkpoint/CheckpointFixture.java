@@ -4,6 +4,7 @@ import dev.bourse.access.AccessStore;
 import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
+import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.blob.BlobConfig;
 import dev.bourse.blob.BlobStore;
@@ -130,7 +131,8 @@ public abstract class CheckpointFixture extends StoreFixture {
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, sets, clock, random);
       Publication publication = new Publication(changes, store, clock, random);
-      PublishPermission permission = new PublishPermission(members, organizations);
+      PublishPermission permission =
+          new PublishPermission(members, organizations, new Revocations(rows, clock));
       uploads = new ResumableUploads(publication, permission, bytes, clock, waitMillis);
       sessions =
           new UploadSessionService(checkpoints, publication, store, uploads, bytes, sets, clock);

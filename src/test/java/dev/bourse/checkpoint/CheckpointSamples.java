@@ -37,6 +37,7 @@ public final class CheckpointSamples {
         null,
         null,
         List.of(),
+        null,
         null);
   }
 

@@ -15,9 +15,9 @@ class ReplacePolicyTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();
   private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));
   private static final Publisher ALICE =
-      new Publisher("acme", "alice", "acme/alice/1", "member:alice", null, false);
+      new Publisher("acme", "alice", "acme/alice/1", "member:alice", null, false, null);
   private static final Publisher BOB =
-      new Publisher("acme", "bob", "acme/bob/1", "member:bob", null, false);
+      new Publisher("acme", "bob", "acme/bob/1", "member:bob", null, false, null);
   private static final ReplacePolicy ONE = ReplacePolicy.one("ckp_1");
 
   private static void isTaken(ReplacePolicy replace, Optional<Checkpoint> named, Publisher member) {
@@ -42,7 +42,8 @@ class ReplacePolicyTest {
 
   @Test
   void whoHasTheNameOfAnItemsCreatorIsNotItsCreatorForThat() {
-    Publisher later = new Publisher("acme", "alice", "acme/alice/2", "member:alice", null, false);
+    Publisher later =
+        new Publisher("acme", "alice", "acme/alice/2", "member:alice", null, false, null);
     isTaken(ReplacePolicy.ANY, NONE, later);
     refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, later, Visibility.ORG));
   }

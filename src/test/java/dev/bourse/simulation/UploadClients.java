@@ -81,7 +81,7 @@ final class UploadClients {
         core.members()
             .findId(organization, MEMBER)
             .orElseThrow(() -> ApiException.notFound("member", MEMBER));
-    return new Publisher(organization, MEMBER, id, "member:" + MEMBER, null, false);
+    return new Publisher(organization, MEMBER, id, "member:" + MEMBER, null, false, null);
   }
 
   /** Publishes a file, in one request or in a session. */

@@ -480,6 +480,14 @@ public record ContractCase(
               "disconnectApplications", CONSOLE + "/applications?stop=1", null, List.of()),
           new ContractCase(
               "disconnectOneApplication", CONSOLE + "/applications/grt_1", null, List.of()),
+          new ContractCase("listPublishingCredentials", CONSOLE + "/credentials", null, List.of()),
+          new ContractCase(
+              "mintPublishingCredential",
+              CONSOLE + "/credentials",
+              "{\"name\":\"job\",\"expires_at\":\"2999-01-01T00:00:00Z\",\"max_bytes\":1}",
+              List.of()),
+          new ContractCase(
+              "revokePublishingCredential", CONSOLE + "/credentials/pub_1", null, List.of()),
           new ContractCase("listSessions", CONSOLE + "/sessions", null, List.of()),
           new ContractCase("endSession", CONSOLE + "/sessions/s", null, List.of()),
           new ContractCase(

@@ -177,7 +177,7 @@ class PublishPermissionTest extends UploadFixture {
     Publisher alice = member("alice");
     Publisher restricted =
         new Publisher(
-            alice.orgId(), alice.creator(), alice.creatorId(), alice.actor(), null, false);
+            alice.orgId(), alice.creator(), alice.creatorId(), alice.actor(), null, false, null);
     String id = announced.item().id();
     ApiException refusal =
         fails(

@@ -2,6 +2,7 @@ package dev.bourse.simulation.hostile;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.Secrets;
+import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.FilesFixture;
@@ -259,6 +260,18 @@ final class OrganizationSamples {
         });
     inSession("listApplications", s -> s);
     inSession("disconnectApplications", s -> s);
+    inSession("listPublishingCredentials", s -> s);
+    inSession("mintPublishingCredential", s -> s.json(credential()));
+    inSession(
+        "revokePublishingCredential",
+        s ->
+            s.value(
+                "credential_id",
+                bourse
+                    .inSession(ORG, username)
+                    .post(ROOT + "credentials", credential())
+                    .json()
+                    .getString("credential_id")));
     OAuthApplication app = OAuthApplication.registered(bourse);
     world.addBare(
         "disconnectOneApplication",
@@ -276,6 +289,13 @@ final class OrganizationSamples {
                   .getString("application_id");
           return browser(s, "bourse", secret).value("application_id", id);
         });
+  }
+
+  private static JsonObject credential() {
+    return new JsonObject()
+        .put("name", "job")
+        .put("expires_at", Times.rfc3339(System.currentTimeMillis() + 86_400_000))
+        .put("max_bytes", 1_000);
   }
 
   private void addPages() {

@@ -1,0 +1,318 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.CallerGuard;
+import dev.bourse.access.MemberToken;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import dev.bourse.core.Times;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Members' credentials for jobs, which publish checkpoints in the member's name and do nothing
+ * else. A credential is a grant that the member makes without an application: everything that ends
+ * a member's grants ends it too. Its token has an audience of its own, which only the operations
+ * accept that publish.
+ */
+final class PublishingCredentials {
+  /** The longest time until a credential expires: how long signing keys are kept for a token. */
+  static final long LONGEST_MILLIS = Duration.ofDays(30).toMillis();
+
+  /** Live credentials of one member, all listed on the account page. */
+  static final int MAX_OF_MEMBER = 20;
+
+  /** Ended in one run of the job; the next run ends the rest. */
+  private static final int ENDED_AT_ONCE = 100;
+
+  /** Distinguishes these grants from those to applications, whose ids are longer or addresses. */
+  private static final String CLIENT_ID = "publishing";
+
+  private static final Set<Scope> SCOPES = Set.of(Scope.CHECKPOINTS_WRITE);
+
+  private static final String HELD = "a.gone_at IS NULL AND a.state <> 'RECLAIMING'";
+
+  private final Database database;
+  private final GrantStore store;
+  private final GrantRevocation revocation;
+  private final MemberTokens tokens;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  PublishingCredentials(
+      Database database,
+      GrantStore store,
+      GrantRevocation revocation,
+      MemberTokens tokens,
+      Clock clock,
+      RandomGenerator random) {
+    this.database = database;
+    this.store = store;
+    this.revocation = revocation;
+    this.tokens = tokens;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * A credential to mint.
+   *
+   * @param maxBytes the bytes it may publish in total
+   * @param node the public address of a node of the organization with which it ends; null for none
+   */
+  record Order(String name, long expiresAtMillis, long maxBytes, @Nullable String node) {}
+
+  /**
+   * A credential as its member sees it.
+   *
+   * @param publishedBytes published and announced bytes
+   * @param usedAtMillis when it last announced something, null before
+   */
+  record Credential(
+      String id,
+      String name,
+      long createdAtMillis,
+      long expiresAtMillis,
+      long maxBytes,
+      long publishedBytes,
+      @Nullable Long usedAtMillis,
+      @Nullable String node) {}
+
+  /**
+   * A new credential.
+   *
+   * @param token the token, which is not stored
+   */
+  record Minted(Credential credential, String token) {}
+
+  /**
+   * Parses the expiry of a credential, in whole seconds as tokens have it.
+   *
+   * @throws ApiException {@code bad-request} if it is not a time in the next 30 days
+   */
+  long expiry(String expiresAt) {
+    long now = clock.millis();
+    long millis = Times.parse(expiresAt).orElse(0) / 1_000 * 1_000;
+    if (millis <= now || millis > now + LONGEST_MILLIS) {
+      throw ApiException.badField("expires_at", expiresAt, "an RFC 3339 time in the next 30 days");
+    }
+    return millis;
+  }
+
+  /**
+   * Mints a credential. Fails with {@code unknown-node} if the organization does not hold the node,
+   * and with {@code conflict} past {@link #MAX_OF_MEMBER}.
+   */
+  Future<Minted> mint(String orgId, String username, Order order) {
+    String node = order.node();
+    return (node == null
+            ? Future.succeededFuture(Optional.<String>empty())
+            : allocation(orgId, node).map(Optional::of))
+        .compose(allocation -> mint(orgId, username, order, allocation));
+  }
+
+  private Future<Minted> mint(
+      String orgId, String username, Order order, Optional<String> allocation) {
+    long now = clock.millis();
+    long expiresAt = order.expiresAtMillis();
+    Grant grant =
+        new Grant(
+            Ids.next(Revocations.CREDENTIAL_PREFIX, random),
+            orgId,
+            username,
+            CLIENT_ID,
+            order.name(),
+            SCOPES,
+            tokens.publishingAudience(),
+            false,
+            now,
+            expiresAt,
+            expiresAt,
+            null,
+            null,
+            TokenLimits.NONE);
+    List<Statement> statements = new ArrayList<>(CallerGuard.of(orgId, grant.actor()));
+    statements.add(
+        Statement.guarded(
+            PublishingCredentials::tooMany,
+            """
+            UPDATE org SET retired_at = retired_at WHERE org_id = ?
+            AND (SELECT COUNT(*) FROM oauth_grant WHERE org_id = ? AND username = ?
+            AND publish_bytes IS NOT NULL AND revoked_at IS NULL AND expires_at > ?) < %s\
+            """
+                .formatted(MAX_OF_MEMBER),
+            orgId,
+            orgId,
+            username,
+            now));
+    statements.add(GrantStore.insert(grant));
+    statements.add(
+        Statement.of(
+            """
+            UPDATE oauth_grant SET begun_at = created_at, publish_bytes = ?, allocation_id = ?
+            WHERE grant_id = ?\
+            """,
+            order.maxBytes(),
+            allocation.orElse(null),
+            grant.grantId()));
+    statements.add(
+        AuditStore.insert(
+            grant.row(
+                "oauth_grant",
+                now,
+                " name=%s max_bytes=%s expires_at=%s%s"
+                    .formatted(
+                        Text.shown(order.name()),
+                        order.maxBytes(),
+                        Times.rfc3339(expiresAt),
+                        order.node() == null ? "" : " node=" + order.node()))));
+    return database
+        .commit(statements)
+        .map(
+            stored ->
+                new Minted(
+                    new Credential(
+                        grant.grantId(),
+                        order.name(),
+                        now,
+                        expiresAt,
+                        order.maxBytes(),
+                        0,
+                        null,
+                        order.node()),
+                    tokens.issue(
+                        new MemberToken(
+                            orgId,
+                            username,
+                            grant.resource(),
+                            SCOPES,
+                            CLIENT_ID,
+                            grant.grantId(),
+                            Math.max(1_000, expiresAt - now)))));
+  }
+
+  private static ApiException tooMany() {
+    return ApiException.of(
+            ErrorCode.CONFLICT,
+            "you have %s publishing credentials, the most a member may have; revoke one first",
+            MAX_OF_MEMBER)
+        .with("reason", "limit");
+  }
+
+  private Future<String> allocation(String orgId, String node) {
+    return database
+        .readFirst(
+            """
+            SELECT a.allocation_id FROM allocation a JOIN cluster c ON c.name = a.cluster
+            WHERE c.org_id = ? AND a.public_ip = ? AND %s\
+            """
+                .formatted(HELD),
+            List.of(orgId, node),
+            row -> row.text("allocation_id"))
+        .map(
+            found ->
+                found.orElseThrow(
+                    () ->
+                        ApiException.of(
+                            ErrorCode.UNKNOWN_NODE,
+                            "node: the organization holds no node at %s",
+                            Text.shown(node))));
+  }
+
+  /** Returns a member's live credentials, the newest first. */
+  Future<List<Credential>> list(String orgId, String username) {
+    return database.read(
+        """
+        SELECT g.grant_id, g.client_name, g.created_at, g.expires_at, g.publish_bytes, g.used_at,
+        a.public_ip, CAST(g.published_bytes + (SELECT COALESCE(SUM(r.bytes), 0)
+        FROM checkpoint_revision r WHERE r.credential_id = g.grant_id AND r.state = 'pending')
+        AS BIGINT) AS published
+        FROM oauth_grant g LEFT JOIN allocation a ON a.allocation_id = g.allocation_id
+        WHERE g.org_id = ? AND g.username = ? AND g.publish_bytes IS NOT NULL
+        AND g.revoked_at IS NULL AND g.expires_at > ? AND (g.allocation_id IS NULL OR (%s))
+        ORDER BY g.created_at DESC, g.grant_id LIMIT %s\
+        """
+            .formatted(HELD, MAX_OF_MEMBER),
+        List.of(orgId, username, clock.millis()),
+        PublishingCredentials::credential);
+  }
+
+  private static Credential credential(Row row) {
+    return new Credential(
+        row.text("grant_id"),
+        row.text("client_name"),
+        row.integer("created_at"),
+        row.integer("expires_at"),
+        row.integer("publish_bytes"),
+        row.integer("published"),
+        row.integerOrNull("used_at"),
+        row.textOrNull("public_ip"));
+  }
+
+  /** Revokes a member's credential at once; fails with {@code not-found} without one. */
+  Future<Long> revoke(String orgId, String username, String id) {
+    long now = clock.millis();
+    return list(orgId, username)
+        .compose(
+            found -> {
+              if (found.stream().noneMatch(one -> one.id().equals(id))) {
+                throw ApiException.notFound("publishing credential", id);
+              }
+              return end(id, " reason=member");
+            })
+        .map(now);
+  }
+
+  /**
+   * Ends the credentials whose node is reclaimed. Their writes are refused from the reclaim on;
+   * this also ends uploads under way, and refuses their tokens.
+   *
+   * @return whether there are more
+   */
+  Future<Boolean> endWithNodes() {
+    return database
+        .read(
+            """
+            SELECT g.grant_id FROM oauth_grant g WHERE g.allocation_id IS NOT NULL
+            AND g.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM allocation a
+            WHERE a.allocation_id = g.allocation_id AND %s) LIMIT %s\
+            """
+                .formatted(HELD, ENDED_AT_ONCE),
+            List.of(),
+            row -> row.text("grant_id"))
+        .compose(
+            found -> {
+              Future<Void> ended = Future.succeededFuture();
+              for (String id : found) {
+                ended = ended.compose(done -> end(id, " reason=node"));
+              }
+              return ended.map(found.size() == ENDED_AT_ONCE);
+            });
+  }
+
+  private Future<Void> end(String id, String further) {
+    return store
+        .find(id)
+        .compose(
+            found ->
+                found.isPresent()
+                    ? revocation.end(found.get(), further)
+                    : Future.succeededFuture());
+  }
+}
