@@ -1,10 +1,11 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { address, call, quoted } from '../lib/client.js';
+import { CallError, address, call, quoted } from '../lib/client.js';
 import { bytes, count, whole } from '../lib/format.js';
 import { navigate } from '../lib/router.js';
 import { at, badge } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
+import { readmeSection } from '../components/readme.js';
 import { toast } from '../components/toast.js';
 import { TONES, publisher } from './checkpoints.js';
 import '../components/copy.js';
@@ -25,7 +26,10 @@ class Checkpoint extends Page {
     const { id } = this.params;
     const item = await call('readCheckpoint', { path: { id }, signal });
     const isWhole = item.files && item.published_at !== null;
-    return { ...item, manifest: isWhole ? await call('readCheckpointContent', { path: { id }, signal }) : null };
+    /** @type {any} */
+    const manifest = isWhole ? await call('readCheckpointContent', { path: { id }, signal }) : null;
+    const hasReadme = manifest?.files.some((/** @type {any} */ file) => file.path.toLowerCase() === 'readme.md');
+    return { ...item, manifest, readme: hasReadme ? await readme(id, signal) : null };
   }
 
   /** @override */
@@ -68,7 +72,7 @@ class Checkpoint extends Page {
           <dt>For</dt><dd>${item.visibility === 'org' ? html`${this.session.org_display || 'the organization'} alone` : 'everybody'}</dd>
           <dt>Size</dt><dd class="figures">${whole(item.total_bytes ?? item.bytes)} bytes</dd>
           ${isSet ? nothing : html`<dt>Type</dt><dd>${item.content_type}</dd>`}
-          <dt>SHA-256</dt><dd class="digest">${item.sha256 ?? '–'}</dd>
+          <dt>SHA-256</dt><dd class="digest">${item.sha256 ? html`${item.sha256} <bourse-copy value=${item.sha256} label="digest"></bourse-copy>` : '–'}</dd>
           <dt>By</dt><dd>${publisher(item)}</dd>
           <dt>Revision</dt><dd class="figures">${item.revision}</dd>
           <dt>Published</dt><dd>${at(item.published_at)}</dd>
@@ -79,6 +83,7 @@ class Checkpoint extends Page {
               ${isSet ? nothing : html`<a class="button quiet small" target="_blank" rel="noopener noreferrer" href=${(this.session.content_url ?? '') + address('readPublicCheckpointContent', { path: { id: item.id } })}>Open</a>`}</div>`
           : nothing}
       </section>
+      ${item.readme ? readmeSection(item.readme) : nothing}
       ${item.manifest ? fileTable(item) : nothing}
       <section class="sheet" aria-labelledby="terminal">
         <h2 id="terminal">In a terminal</h2>
@@ -104,6 +109,21 @@ class Checkpoint extends Page {
   }
 }
 
+/**
+ * The README of a set; null if it cannot be read now, because the page is of use without it.
+ * @param {string} id @param {AbortSignal} signal
+ */
+async function readme(id, signal) {
+  try {
+    return await call('readCheckpointReadme', { path: { id }, signal, quiet: true });
+  } catch (failure) {
+    if (failure instanceof CallError && !signal.aborted) {
+      return null;
+    }
+    throw failure;
+  }
+}
+
 /** The files of a set. @param {any} item */
 function fileTable(item) {
   const { files } = item.manifest;
@@ -114,7 +134,7 @@ function fileTable(item) {
       cell: (/** @type {any} */ row) => html`<a class="name" download href=${address('readCheckpointFile', { path: { id: item.id, sha256: row.sha256 }, query: { download: 1 } })}>${row.path}</a>`,
     },
     { title: 'Size', numeric: true, value: (/** @type {any} */ row) => row.bytes, cell: (/** @type {any} */ row) => bytes(row.bytes) },
-    { title: 'SHA-256', value: (/** @type {any} */ row) => row.sha256, cell: (/** @type {any} */ row) => html`<span class="digest">${row.sha256}</span>` },
+    { title: 'SHA-256', value: (/** @type {any} */ row) => row.sha256, cell: (/** @type {any} */ row) => html`<span class="digest">${row.sha256}</span> <bourse-copy value=${row.sha256} label=${`digest of ${row.path}`}></bourse-copy>` },
   ]}></bourse-table>`;
 }
 

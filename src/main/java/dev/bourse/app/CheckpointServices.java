@@ -20,6 +20,7 @@ import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.ReadmeRoutes;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.checkpoint.SetStore;
 import dev.bourse.checkpoint.StoredBlobs;
@@ -27,6 +28,7 @@ import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.docs.Readme;
 import dev.bourse.edge.Operations;
 import dev.bourse.feed.FeedRoutes;
 import dev.bourse.jobs.BackgroundJob;
@@ -49,6 +51,7 @@ import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -309,6 +312,7 @@ record CheckpointServices(
    * @param baseUrl the service's address for clients, for the addresses of upload sessions
    */
   void bind(
+      Vertx vertx,
       Operations operations,
       CheckpointConfig config,
       Clock clock,
@@ -318,6 +322,7 @@ record CheckpointServices(
     new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
     new UploadRoutes(direct, sessions, sets).bind(operations, config);
     new ContentRoutes(config, contents).bind(operations);
+    new ReadmeRoutes(vertx, contents, Readme.MAX_BYTES, Readme::parse).bind(operations, config);
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);
     new ReviewRoutes(reviews, contents, config).bind(operations);

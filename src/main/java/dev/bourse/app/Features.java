@@ -174,7 +174,13 @@ final class Features {
     bindWebhooks(mail);
     bindTrailStreams(mail);
     core.checkpoints()
-        .bind(operations, context.config().checkpoints(), context.clock(), pages, baseUrl);
+        .bind(
+            context.vertx(),
+            operations,
+            context.config().checkpoints(),
+            context.clock(),
+            pages,
+            baseUrl);
     return MemberSignIn.start(
             context,
             operations,

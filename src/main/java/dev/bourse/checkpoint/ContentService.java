@@ -96,6 +96,26 @@ public final class ContentService {
         () -> noFile(id, sha256));
   }
 
+  /** Opens the README of a set as its organization sees it; {@code not-found} without one. */
+  Future<Opened> openReadme(String orgId, String id) {
+    return openShared(
+        new DownloadShares.Reader(false, orgId),
+        new Wanted(orgId, id + "/readme"),
+        () ->
+            store
+                .find(id)
+                .compose(
+                    found -> {
+                      if (found.filter(l -> l.item().orgId().equals(orgId)).isEmpty()) {
+                        throw Checkpoint.unknown(orgId, id);
+                      }
+                      return sets.findReadme(orgId, id);
+                    }),
+        () ->
+            ApiException.of(
+                ErrorCode.NOT_FOUND, "checkpoint '%s' has no README.md", Text.shown(id)));
+  }
+
   /** Opens a file of a set on the public feed; fails with {@code not-found} for any other. */
   public Future<Opened> openPublicFile(String address, String id, String sha256) {
     return openShared(

@@ -150,7 +150,8 @@ public final class SetStore {
 
   /** Returns a file of a revision if its bytes have arrived. */
   Future<Optional<Content>> findFile(String itemId, int revision, String sha256) {
-    return content("WHERE f.item_id = ? AND f.revision = ? AND ", itemId, revision, sha256);
+    return content(
+        "WHERE f.item_id = ? AND f.revision = ? AND f.sha256 = ?", itemId, revision, sha256);
   }
 
   /** Returns a file of the published revision that an organization sees of its item. */
@@ -159,11 +160,26 @@ public final class SetStore {
         """
         JOIN checkpoint c ON c.item_id = f.item_id \
         AND f.revision = COALESCE(c.head_revision, c.live_revision) \
-        WHERE c.item_id = ? AND c.org_id = ? AND \
+        WHERE c.item_id = ? AND c.org_id = ? AND f.sha256 = ?\
         """,
         itemId,
         orgId,
         sha256);
+  }
+
+  /**
+   * Returns the README of the published revision that an organization sees of its set: the file
+   * {@code README.md} of its top folder, in any case of letters.
+   */
+  Future<Optional<Content>> findReadme(String orgId, String itemId) {
+    return content(
+        """
+        JOIN checkpoint c ON c.item_id = f.item_id \
+        AND f.revision = COALESCE(c.head_revision, c.live_revision) \
+        WHERE c.item_id = ? AND c.org_id = ? AND LOWER(f.path) = 'readme.md'\
+        """,
+        itemId,
+        orgId);
   }
 
   /** Returns a file of a public item. */
@@ -172,7 +188,8 @@ public final class SetStore {
         """
         JOIN checkpoint c ON c.item_id = f.item_id AND f.revision = c.live_revision \
         LEFT JOIN org o ON o.org_id = c.org_id \
-        WHERE c.item_id = ? AND c.feed_at IS NOT NULL AND o.retired_at IS NULL AND \
+        WHERE c.item_id = ? AND c.feed_at IS NOT NULL AND o.retired_at IS NULL \
+        AND f.sha256 = ?\
         """,
         itemId,
         sha256);
@@ -180,7 +197,7 @@ public final class SetStore {
 
   private Future<Optional<Content>> content(String where, Object... values) {
     return database.readFirst(
-        FILE + where + "f.sha256 = ? AND f.blob_key IS NOT NULL ORDER BY f.number LIMIT 1",
+        FILE + where + " AND f.blob_key IS NOT NULL ORDER BY f.number LIMIT 1",
         List.of(values),
         row -> {
           SetFile file = file(row);

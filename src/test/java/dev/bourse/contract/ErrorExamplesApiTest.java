@@ -80,6 +80,7 @@ class ErrorExamplesApiTest {
           "409 putUpload",
           "409 putUploadFile",
           "409 readCheckpointFile",
+          "409 readCheckpointReadme",
           "409 approveReview",
           "409 rejectReview",
           "409 downloadReview",

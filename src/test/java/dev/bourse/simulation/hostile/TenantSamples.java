@@ -13,6 +13,7 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -287,6 +288,27 @@ final class TenantSamples {
     return id;
   }
 
+  private String publishedReadme(byte[] readme) {
+    JsonObject file =
+        new JsonObject()
+            .put("path", "README.md")
+            .put("bytes", readme.length)
+            .put("sha256", FilesFixture.sha256(readme));
+    JsonObject begun =
+        alice
+            .post(
+                FilesFixture.FAMILY + "/sets",
+                set(world.fresh("described"), "org").put("files", new JsonArray().add(file)))
+            .json();
+    alice.sendBytes("PUT", FilesFixture.path(begun.getString("session_url")) + "/0", readme).ok();
+    alice
+        .post(
+            FilesFixture.item(begun.getString("id")) + "/commit",
+            new JsonObject().put("bytes", readme.length))
+        .ok();
+    return begun.getString("id");
+  }
+
   private void addSets() {
     String digest = FilesFixture.sha256(BYTES);
     String kept = publishedSet(alice, set(world.fresh("set"), "org"));
@@ -299,6 +321,9 @@ final class TenantSamples {
     world.add(
         "readCheckpointFile",
         s -> s.value("id", kept).value("sha256", digest).value("download", "1"));
+    byte[] readme = "# Read me\n".getBytes(StandardCharsets.UTF_8);
+    String described = publishedReadme(readme);
+    world.add("readCheckpointReadme", s -> s.value("id", described));
     world.add(
         "putUploadFile",
         s -> {

@@ -1,0 +1,193 @@
+package dev.bourse.docs;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.commonmark.Extension;
+import org.commonmark.ext.gfm.tables.TableBlock;
+import org.commonmark.ext.gfm.tables.TableCell;
+import org.commonmark.ext.gfm.tables.TableRow;
+import org.commonmark.ext.gfm.tables.TablesExtension;
+import org.commonmark.node.BlockQuote;
+import org.commonmark.node.BulletList;
+import org.commonmark.node.Code;
+import org.commonmark.node.Emphasis;
+import org.commonmark.node.FencedCodeBlock;
+import org.commonmark.node.HardLineBreak;
+import org.commonmark.node.Heading;
+import org.commonmark.node.HtmlBlock;
+import org.commonmark.node.HtmlInline;
+import org.commonmark.node.IndentedCodeBlock;
+import org.commonmark.node.Link;
+import org.commonmark.node.ListItem;
+import org.commonmark.node.Node;
+import org.commonmark.node.OrderedList;
+import org.commonmark.node.Paragraph;
+import org.commonmark.node.SoftLineBreak;
+import org.commonmark.node.StrongEmphasis;
+import org.commonmark.node.Text;
+import org.commonmark.node.ThematicBreak;
+import org.commonmark.parser.Parser;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Converts a README that a member published to parts: a flat list of texts between opened and
+ * closed elements. A page builds its elements from the parts, so no markup of the author's reaches
+ * a browser: HTML is text, an image is its description, and only links to web and mail addresses
+ * are links.
+ */
+public final class Readme {
+  /**
+   * More bytes are cut off: no reader scrolls through more, and a parser's time grows with them.
+   */
+  public static final int MAX_BYTES = 128 * 1024;
+
+  /** Bounds the answer at some 2 MB; a README of the longest size has a few thousand. */
+  static final int MAX_PARTS = 20_000;
+
+  /** Elements within each other. */
+  private static final int MAX_DEPTH = 32;
+
+  private static final Pattern LINK =
+      Pattern.compile(
+          "(https?://|mailto:)[^\\s\\x00-\\x1f\\x7f]{1,2000}", Pattern.CASE_INSENSITIVE);
+
+  /** Control characters, and those that reorder or hide text. */
+  private static final Pattern UNSEEN =
+      Pattern.compile(
+          "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]");
+
+  private static final Map<Class<?>, String> ELEMENTS =
+      Map.of(
+          Heading.class, "heading",
+          Paragraph.class, "paragraph",
+          BlockQuote.class, "quote",
+          BulletList.class, "list",
+          OrderedList.class, "numbered",
+          ListItem.class, "item",
+          StrongEmphasis.class, "strong",
+          Emphasis.class, "emphasis",
+          TableBlock.class, "table",
+          TableRow.class, "row");
+
+  private static final List<Extension> EXTENSIONS = List.of(TablesExtension.create());
+
+  private static final Parser PARSER =
+      Parser.builder()
+          .extensions(EXTENSIONS)
+          .maxOpenBlockParsers(MAX_DEPTH)
+          .maxInlineNesting(MAX_DEPTH)
+          .build();
+
+  private final JsonArray parts = new JsonArray();
+  private boolean isCut;
+
+  private Readme() {}
+
+  /**
+   * Returns {@code parts} and whether the README was {@code truncated}.
+   *
+   * @param bytes the first bytes, at most {@link #MAX_BYTES}; invalid UTF-8 is replaced
+   * @param isWhole whether these are all of its bytes
+   */
+  public static JsonObject parse(byte[] bytes, boolean isWhole) {
+    String text = UNSEEN.matcher(new String(bytes, StandardCharsets.UTF_8)).replaceAll("");
+    Readme readme = new Readme();
+    readme.walk(PARSER.parse(text));
+    return new JsonObject().put("parts", readme.parts).put("truncated", !isWhole || readme.isCut);
+  }
+
+  /** Visits without recursion, because the author decides how deep the document is. */
+  private void walk(Node document) {
+    Node node = document.getFirstChild();
+    while (node != null && node != document) {
+      if (parts.size() >= MAX_PARTS) {
+        isCut = true;
+        closeAll(node, document);
+        return;
+      }
+      open(node);
+      Node next = node.getFirstChild();
+      while (next == null && node != null && node != document) {
+        close(node);
+        next = node.getNext();
+        node = next == null ? node.getParent() : node;
+      }
+      node = next;
+    }
+  }
+
+  private void closeAll(Node from, Node document) {
+    for (Node open = from.getParent(); open != null && open != document; open = open.getParent()) {
+      close(open);
+    }
+  }
+
+  private void open(Node node) {
+    String element = element(node);
+    if (element != null) {
+      JsonObject part = new JsonObject().put("open", element);
+      if (node instanceof Heading heading) {
+        part.put("level", heading.getLevel());
+      } else if (node instanceof Link link) {
+        part.put("href", link.getDestination());
+      }
+      parts.add(part);
+      return;
+    }
+    if (node instanceof Text text) {
+      text(text.getLiteral());
+    } else if (node instanceof HtmlInline html) {
+      text(html.getLiteral());
+    } else if (node instanceof HtmlBlock html) {
+      parts.add(new JsonObject().put("open", "paragraph"));
+      text(html.getLiteral());
+      parts.add(new JsonObject().put("close", "paragraph"));
+    } else if (node instanceof Code code) {
+      leaf("code", code.getLiteral());
+    } else if (node instanceof FencedCodeBlock block) {
+      leaf("pre", block.getLiteral());
+    } else if (node instanceof IndentedCodeBlock block) {
+      leaf("pre", block.getLiteral());
+    } else if (node instanceof SoftLineBreak) {
+      text("\n");
+    } else if (node instanceof HardLineBreak) {
+      leaf("break", "");
+    } else if (node instanceof ThematicBreak) {
+      leaf("rule", "");
+    }
+  }
+
+  private void close(Node node) {
+    String element = element(node);
+    if (element != null) {
+      parts.add(new JsonObject().put("close", element));
+    }
+  }
+
+  private void text(@Nullable String text) {
+    parts.add(new JsonObject().put("text", text == null ? "" : text));
+  }
+
+  private void leaf(String element, @Nullable String text) {
+    parts.add(new JsonObject().put("open", element));
+    text(text);
+    parts.add(new JsonObject().put("close", element));
+  }
+
+  /**
+   * Returns the element of a node that contains others; null for a leaf and for what is not shown.
+   */
+  private static @Nullable String element(Node node) {
+    if (node instanceof Link link) {
+      return LINK.matcher(link.getDestination()).matches() ? "link" : null;
+    }
+    if (node instanceof TableCell cell) {
+      return cell.isHeader() ? "header" : "cell";
+    }
+    return ELEMENTS.get(node.getClass());
+  }
+}
