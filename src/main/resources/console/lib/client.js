@@ -265,7 +265,8 @@ export function soon(signal) {
 
 /** @param {Response} response */
 async function read(response) {
-  if (!response.headers.get('content-type')?.startsWith('application/json')) {
+  // The manifest of a set has a type of its own, which ends in +json.
+  if (!/^application\/([a-z.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '')) {
     return null;
   }
   try {
