@@ -19,6 +19,10 @@
  * <p>A consent may set limits ({@link dev.bourse.access.TokenLimits}). The member can narrow them
  * later; only another consent can widen them.
  *
+ * <p>A publishing credential ({@link dev.bourse.oauth.PublishingCredentials}) is a grant without an
+ * application: a job publishes checkpoints with its token, whose audience no other operation
+ * accepts. Its commits check its limit of bytes and its node, so both hold in every process.
+ *
  * <p>Anybody may register, name a document, or request device codes: each of these is throttled by
  * the caller's address and bounded in total, and strangers' rows are evicted before those in use.
  * Suspending or removing a member ends their grants in the same commit.
