@@ -40,6 +40,7 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("json", List.of("core")),
+          entry("schemas", List.of()),
           entry("schemas.common", List.of("json")),
           entry("schemas.vm", List.of("json", "schemas.common")),
           entry("signals", List.of()),
@@ -349,6 +350,7 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("json", List.of("io.vertx.core..", "com.fasterxml.jackson.core..")),
+          entry("schemas", List.of()),
           entry("schemas.common", List.of()),
           entry("schemas.vm", List.of("io.vertx.core.json")),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),

@@ -126,7 +126,8 @@ public record Conditions(
         Set.of("min_gpus", "until", "max_spend_usd", "auto_swap");
 
     /** All conditions stay. */
-    public static final Changes KEPT = of(new JsonObject());
+    public static final Changes KEPT =
+        new Changes(Setting.kept(), Setting.kept(), Setting.kept(), Setting.kept());
 
     /**
      * Returns the changes of a body that the contract's schema accepts.

@@ -35,4 +35,7 @@
  * <p>Rejected: generators of whole clients and servers, whose types need a mapper at run time and
  * copy their names into every layer; and sources that are committed, which drift from the contract.
  */
+@NullMarked
 package dev.bourse.schemas;
+
+import org.jspecify.annotations.NullMarked;
