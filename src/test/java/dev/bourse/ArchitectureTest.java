@@ -585,6 +585,8 @@ final class ArchitectureTest {
     assertTrue(rows.size() <= 20, rows.size() + " rows");
     assertEquals(
         Stream.concat(MAY_IMPORT.keySet().stream(), Stream.of("app", "app.commands"))
+            // Generated, one for each contract; the row of their parent says so.
+            .filter(name -> !name.startsWith("schemas."))
             .sorted()
             .toList(),
         rows.stream()
