@@ -286,15 +286,24 @@ public final class BlobMover extends BlobWalker {
       return Future.succeededFuture();
     }
     if (!(cause instanceof BlobNotFoundException) && !(cause instanceof DamagedBlobException)) {
-      // A store is down or full, or this process is stopping: the next walk retries.
-      return passHeld()
-          .compose(counted -> claims.release(visit.claim()))
-          .compose(
-              released ->
-                  cause instanceof VisitCancelledException
-                      ? Future.succeededFuture()
-                      : Future.failedFuture(cause));
+      // A store is down or full, or this process is stopping.
+      return leaveToNextWalk(visit, cause);
     }
+    return recordFault(visit, cause).recover(e -> leaveToNextWalk(visit, e));
+  }
+
+  private Future<Void> leaveToNextWalk(Visit visit, Throwable cause) {
+    return passHeld()
+        .compose(counted -> claims.release(visit.claim()))
+        .compose(
+            released ->
+                cause instanceof VisitCancelledException
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(cause));
+  }
+
+  /** Records that the blob is lost or damaged, unless it is obsolete or has moved. */
+  private Future<Void> recordFault(Visit visit, Throwable cause) {
     StoredBlobs.Blob blob = visit.blob();
     return Future.all(stored.find(blob.key()), to.blobs().exists(blob.key()))
         .compose(
@@ -308,14 +317,18 @@ public final class BlobMover extends BlobWalker {
                   cause instanceof BlobNotFoundException
                       ? "the former store has no such blob"
                       : String.valueOf(cause.getMessage());
-              left++;
-              LOG.error(
-                  "revision {} of {} cannot be moved: {} (blob {})",
-                  blob.revision(),
-                  blob.item(),
-                  detail,
-                  blob.key());
-              return store.keepFault(visit, detail);
+              return store
+                  .keepFault(visit, detail)
+                  .onSuccess(
+                      kept -> {
+                        left++;
+                        LOG.error(
+                            "revision {} of {} cannot be moved: {} (blob {})",
+                            blob.revision(),
+                            blob.item(),
+                            detail,
+                            blob.key());
+                      });
             });
   }
 }

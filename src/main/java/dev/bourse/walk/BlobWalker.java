@@ -66,7 +66,10 @@ public abstract class BlobWalker {
    */
   protected abstract Future<Optional<List<Statement>>> pass(StoredBlobs.Blob blob, long nowMillis);
 
-  /** Passes a blob that another process visits; fails to try it again in the next step. */
+  /**
+   * Passes a blob that another process visits, or that could not be looked at; fails to try it
+   * again in the next step.
+   */
   protected abstract Future<Void> passHeld();
 
   /** Ends the walk after the last blob. */
@@ -121,13 +124,12 @@ public abstract class BlobWalker {
       return Future.succeededFuture();
     }
     StoredBlobs.Blob blob = blobs.get(index);
-    return pass(blob, nowMillis)
+    return passHeldOnFailure(pass(blob, nowMillis))
         .compose(
             progress ->
                 progress.isEmpty()
                     ? pass(blobs, index + 1, nowMillis)
-                    : claims
-                        .take(blob.key(), progress.get(), nowMillis)
+                    : passHeldOnFailure(claims.take(blob.key(), progress.get(), nowMillis))
                         .compose(
                             claim ->
                                 claim.isPresent()
@@ -136,10 +138,17 @@ public abstract class BlobWalker {
                                         .compose(held -> pass(blobs, index + 1, nowMillis))));
   }
 
-  /** Visits a blob, unless it is obsolete. */
+  /** Passes the blob as held if the call fails, because the position is already behind it. */
+  private <T> Future<T> passHeldOnFailure(Future<T> call) {
+    return call.recover(e -> passHeld().transform(passed -> Future.failedFuture(e)));
+  }
+
+  /** Visits a blob, unless it is obsolete. Releases the claim if the blob cannot be looked up. */
   private Future<Void> visit(BlobClaims.Claim claim, long nowMillis) {
-    return stored
-        .find(claim.key())
+    return passHeldOnFailure(
+            stored
+                .find(claim.key())
+                .recover(e -> claims.release(claim).transform(released -> Future.failedFuture(e))))
         .compose(
             blob ->
                 blob.isEmpty()

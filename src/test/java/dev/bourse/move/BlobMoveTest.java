@@ -481,6 +481,106 @@ class BlobMoveTest extends CheckpointFixture {
     assertEquals(null, await(move.progress("", 1)).trouble());
   }
 
+  /** Fails each query of a walk once, so that each place where a blob could be skipped is met. */
+  @Test
+  void aBlobThatCouldNotBeLookedAtIsMovedByTheNextWalk() throws Exception {
+    for (String call : List.of("exists", "read", "readFirst", "commit")) {
+      for (int before = 0; before < 8; before++) {
+        String id = publish(blobs, call + before);
+        AtomicInteger calls = new AtomicInteger(before);
+        Function<String, Optional<Future<?>>> once =
+            name ->
+                name.equals(call) && calls.getAndDecrement() == 0
+                    ? Optional.of(Future.failedFuture(new StorageFaultException("away", null)))
+                    : Optional.empty();
+        Database failing = proxy(Database.class, database, once);
+        BlobMover move =
+            new BlobMover(
+                vertx,
+                new MoveStore(failing),
+                new StoredBlobs(failing),
+                Optional.of(new BlobMover.Place("old", blobs, true)),
+                new BlobMover.Place("new", proxy(BlobStore.class, next, once), true),
+                GRACE,
+                System::nanoTime);
+        clock.advance(10);
+        ask(move());
+        for (int i = 0; i < 30 && asked().isRunning(); i++) {
+          // A claim whose release failed expires.
+          clock.advance(BlobClaims.EXPIRY_MILLIS + 1);
+          await(move.step(clock.millis()).otherwise(false));
+        }
+        assertFalse(asked().isRunning());
+        assertEquals(0, asked().leftBlobs());
+        assertArrayEquals(BYTES, read(next, key(id)), call + before);
+        await(services(next).checkpoints.delete(member("alice"), id));
+        await(next.delete(key(id)));
+      }
+    }
+  }
+
+  @Test
+  void aFaultThatCouldNotBeRecordedKeepsTheMoveRunning() throws Exception {
+    Files.delete(place(publish(blobs, "lost.bin")));
+    AtomicInteger looks = new AtomicInteger();
+    BlobMover move =
+        move(
+            blobs,
+            proxy(
+                BlobStore.class,
+                next,
+                // The first look is that of the walk, the second of the visit.
+                name ->
+                    name.equals("exists") && looks.getAndIncrement() == 2
+                        ? Optional.of(Future.failedFuture(new StorageFaultException("away", null)))
+                        : Optional.empty()));
+    ask(move);
+    fails(StorageFaultException.class, move.step(clock.millis()));
+    await(move.step(clock.millis()));
+    assertTrue(asked().isRunning());
+    finish(move);
+    assertEquals(1, asked().leftBlobs());
+    assertEquals(1, await(move.progress("", 10)).faults().size());
+  }
+
+  @Test
+  void aClaimIsReleasedWhenItsBlobCannotBeLookedUp() throws Exception {
+    String id = publish(blobs, "one.bin");
+    AtomicInteger faults = new AtomicInteger();
+    Database claiming =
+        proxy(
+            Database.class,
+            database,
+            name -> {
+              if (name.equals("commit")) {
+                faults.incrementAndGet();
+              }
+              return Optional.empty();
+            });
+    Database failing =
+        proxy(
+            Database.class,
+            database,
+            name ->
+                name.equals("read") && faults.compareAndSet(1, 2)
+                    ? Optional.of(Future.failedFuture(new StorageFaultException("away", null)))
+                    : Optional.empty());
+    BlobMover move =
+        new BlobMover(
+            vertx,
+            new MoveStore(claiming),
+            new StoredBlobs(failing),
+            Optional.of(new BlobMover.Place("old", blobs, true)),
+            new BlobMover.Place("new", next, true),
+            GRACE,
+            System::nanoTime);
+    ask(move());
+    fails(StorageFaultException.class, move.step(clock.millis()));
+    assertEquals(List.of(0L), integers("SELECT told_at FROM blob_move_claim"));
+    finish(move);
+    assertArrayEquals(BYTES, read(next, key(id)));
+  }
+
   @Test
   void whatAnEarlierCopyLeftDamagedIsCopiedAnew() throws Exception {
     String id = publish(blobs, "one.bin");
