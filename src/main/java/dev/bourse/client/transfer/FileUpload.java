@@ -11,6 +11,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Publishes a file: announces it, sends its bytes at the service's request, and commits it. */
@@ -31,6 +32,7 @@ public final class FileUpload {
 
   private final Service service;
   private final CommandEnvironment environment;
+  private final CommittedItems committed;
   private final UploadStates states;
   private final PrintWriter err;
 
@@ -38,6 +40,7 @@ public final class FileUpload {
       Service service, CommandEnvironment environment, UploadStates states, PrintWriter err) {
     this.service = service;
     this.environment = environment;
+    this.committed = new CommittedItems(service);
     this.states = states;
     this.err = err;
   }
@@ -99,7 +102,8 @@ public final class FileUpload {
               StallWatchdog.run(
                   progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
         } catch (RefusedException e) {
-          JsonObject landed = committedItem(e, id, announced.getString("sha256"), retries);
+          JsonObject landed =
+              committed.find(e, id, hasDigest(announced.getString("sha256")), retries);
           if (landed != null) {
             return landed;
           }
@@ -109,27 +113,8 @@ public final class FileUpload {
     }
   }
 
-  /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
-  private @Nullable JsonObject committedItem(
-      RefusedException refused, String id, String sha256, RetryPolicy retries)
-      throws RefusedException {
-    boolean isOver =
-        refused.reason().equals("not-pending") || refused.is("gone") || refused.status() == 404;
-    if (!isOver) {
-      return null;
-    }
-    while (true) {
-      try {
-        JsonObject item = service.call("GET", item(id), null);
-        boolean isPending = item.getString("status", "").equals("pending");
-        return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
-      } catch (RefusedException e) {
-        if (!e.isTransient()) {
-          return null;
-        }
-        retries.after(e);
-      }
-    }
+  private static Predicate<JsonObject> hasDigest(String sha256) {
+    return item -> sha256.equals(item.getString("sha256"));
   }
 
   public static String item(String id) {
@@ -250,10 +235,12 @@ public final class FileUpload {
             return commit(begun);
           }
         } catch (RefusedException e) {
-          String committed = begun.committed;
+          String sha256 = begun.committed;
           // A commit that succeeded ends the session, so that the next attempt is refused.
           JsonObject landed =
-              committed == null ? null : committedItem(e, begun.state.id(), committed, retries);
+              sha256 == null
+                  ? null
+                  : committed.find(e, begun.state.id(), hasDigest(sha256), retries);
           if (landed != null) {
             begun.place.forget();
             return landed;

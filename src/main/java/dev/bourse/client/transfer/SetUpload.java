@@ -28,6 +28,7 @@ public final class SetUpload {
 
   private final Service service;
   private final CommandEnvironment environment;
+  private final CommittedItems committed;
   private final ConfigFolder place;
   private final UploadStates states;
   private final PrintWriter err;
@@ -44,6 +45,7 @@ public final class SetUpload {
       int width) {
     this.service = service;
     this.environment = environment;
+    this.committed = new CommittedItems(service);
     this.place = place;
     this.states = new UploadStates(place);
     this.err = err;
@@ -311,27 +313,15 @@ public final class SetUpload {
         try {
           return service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
         } catch (RefusedException e) {
-          JsonObject landed = committedItem(e, begun);
+          JsonObject landed =
+              committed.find(
+                  e, begun.id(), item -> item.getLong("revision", 0L) == begun.revision(), retries);
           if (landed != null) {
             return landed;
           }
           retries.after(e);
         }
       }
-    }
-  }
-
-  /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
-  private @Nullable JsonObject committedItem(RefusedException refused, AnnouncedSet begun) {
-    if (!refused.reason().equals("not-pending") && !refused.is("gone")) {
-      return null;
-    }
-    try {
-      JsonObject item = service.call("GET", FileUpload.item(begun.id()), null);
-      boolean isPending = item.getString("status", "").equals("pending");
-      return !isPending && item.getLong("revision", 0L) == begun.revision() ? item : null;
-    } catch (RefusedException e) {
-      return null;
     }
   }
 }

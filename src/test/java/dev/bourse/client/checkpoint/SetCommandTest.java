@@ -4,21 +4,27 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.MemberShell.Outcome;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.StallingProxy;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -197,6 +203,71 @@ class SetCommandTest {
     Path back = home.resolve("back");
     pull(id, back).ended(0);
     assertEquals(content(model), content(back));
+  }
+
+  /** Answers each request to a path with the next of its answers, and the last one again. */
+  private static HttpServer stub(Map<String, List<Map.Entry<Integer, JsonObject>>> answers)
+      throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    answers.forEach(
+        (path, all) -> {
+          AtomicInteger asked = new AtomicInteger();
+          server.createContext(
+              path,
+              exchange -> {
+                Map.Entry<Integer, JsonObject> answer =
+                    all.get(Math.min(asked.getAndIncrement(), all.size() - 1));
+                byte[] body = answer.getValue().encode().getBytes(StandardCharsets.UTF_8);
+                exchange.getRequestBody().readAllBytes();
+                exchange.getResponseHeaders().set("Content-Type", "application/json");
+                exchange.sendResponseHeaders(answer.getKey(), body.length);
+                exchange.getResponseBody().write(body);
+                exchange.close();
+              });
+        });
+    server.start();
+    return server;
+  }
+
+  @Test
+  void aCommitWhoseAnswerIsLostIsFoundToBeDoneByALaterRead() throws IOException {
+    shards(1);
+    Map.Entry<Integer, JsonObject> away =
+        Map.entry(503, new JsonObject().put("error", "overloaded"));
+    JsonObject item =
+        new JsonObject()
+            .put("id", "ckp_1")
+            .put("filename", "m")
+            .put("status", "ready")
+            .put("revision", 1)
+            .put("files", 1)
+            .put("sha256", "00");
+    HttpServer server =
+        stub(
+            Map.of(
+                "/api/checkpoints",
+                List.of(Map.entry(200, new JsonObject().put("checkpoints", new JsonArray()))),
+                "/api/checkpoints/sets",
+                List.of(Map.entry(201, item.copy().put("status", "pending"))),
+                "/api/checkpoints/ckp_1/commit",
+                List.of(
+                    away,
+                    Map.entry(
+                        409,
+                        new JsonObject().put("error", "conflict").put("reason", "not-pending"))),
+                "/api/checkpoints/ckp_1",
+                List.of(away, Map.entry(200, item))));
+    try {
+      MemberShell member =
+          alice().with("BOURSE_URL", "http://127.0.0.1:" + server.getAddress().getPort());
+      Outcome published = push(member).ended(0);
+      assertTrue(published.out().startsWith("ckp_1  m  revision 1, ready, 1 files"));
+      assertEquals(2, member.waits.size(), "one for the commit and one for the read");
+      assertEquals(List.of(), member.uploads());
+    } finally {
+      server.stop(0);
+    }
   }
 
   @Test
