@@ -28,7 +28,8 @@ public final class BlobClaims {
    * A claim on a blob, held or waiting.
    *
    * @param renewedAtMillis when its holder last renewed it; 0 if it has none
-   * @param attempts how often it was taken, which identifies the holder
+   * @param attempts how often it was taken since its row was inserted, which identifies the holder
+   *     among those of this row
    */
   public record Claim(String key, long renewedAtMillis, int attempts) {
     /** Reads a row of a table of claims. */
