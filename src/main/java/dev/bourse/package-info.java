@@ -9,8 +9,8 @@
  * dev.bourse.contract.SchemaValidator#check SchemaValidator}), in the order that the contracts
  * state. It then calls the operation that a feature's routes bound by name with {@link
  * dev.bourse.edge.Operations#bind Operations}, for example {@link
- * dev.bourse.capacity.CapacityRoutes CapacityRoutes}. A read answers from snapshots in memory:
- * {@link dev.bourse.capacity.Clusters#find Clusters}.
+ * dev.bourse.capacity.CapacityRoutes CapacityRoutes}. A read of a cluster answers from snapshots in
+ * memory ({@link dev.bourse.capacity.Clusters#find Clusters}); most other reads query the store.
  *
  * <p><b>A write to a cluster.</b> {@link dev.bourse.capacity.CapacityService#declareCapacity
  * CapacityService} sends a command to the cluster's owner, one of the {@link
@@ -26,25 +26,31 @@
  * Clusters} and the answer is sent.
  *
  * <p><b>A tick.</b> The {@link dev.bourse.market.MarketVerticle MarketVerticle} that holds a pool's
- * {@link dev.bourse.market.Lease Lease} starts a tick. {@link dev.bourse.market.TickRunner#decide
- * TickRunner} reads all snapshots and machines at one moment. {@link dev.bourse.market.Tick#decide
- * Tick} turns them into bids, and {@link dev.bourse.auction.Auction#clear Auction} clears them.
- * {@link dev.bourse.market.Settlement#carryOut Settlement} first stores the prices, then sends an
- * order to the owner of each cluster that gains or loses nodes ({@link
+ * {@link dev.bourse.market.Lease Lease} starts a tick. It takes the pool's machines from its {@link
+ * dev.bourse.market.Fleet Fleet} as {@code Tick.Nodes}, and {@link
+ * dev.bourse.market.TickRunner#decide TickRunner} reads the snapshots of the pool's clusters. Both
+ * are of one moment, unless the pool is paused: then the stored price is read between them. {@link
+ * dev.bourse.market.Tick#decide Tick} turns clusters and machines into bids, and {@link
+ * dev.bourse.auction.Auction#clear Auction} clears them. {@link
+ * dev.bourse.market.Settlement#carryOut Settlement} first stores the prices, then sends an order to
+ * the owner of each cluster that gains or loses nodes ({@link
  * dev.bourse.capacity.ClusterVerticle#order ClusterVerticle}), which computes it with {@link
- * dev.bourse.capacity.MarketTransitions#settle MarketTransitions} ahead of waiting commands. {@link
- * dev.bourse.market.Fleet Fleet} sees the new allocations and submits work to the {@link
- * dev.bourse.market.WorkPool#submit WorkPool}: preparing a machine for a grant, or cleaning it
- * after a reclaim.
+ * dev.bourse.capacity.MarketTransitions#settle MarketTransitions} ahead of waiting commands. The
+ * fleet sees the new allocations and submits work to the {@link dev.bourse.market.WorkPool#submit
+ * WorkPool}: preparing a machine for a grant, or cleaning it after a reclaim.
  *
  * <p><b>A change of another process.</b> On PostgreSQL each group of commits ends with a row of the
  * commit log, which names the changed rows. {@link dev.bourse.store.postgres.CommitLogReader#read
  * CommitLogReader} of every other process reads the rows in the order of each sender and reports
  * them to a {@link dev.bourse.store.ChangeListener#changed ChangeListener}, which is {@link
- * dev.bourse.app.Replication Replication}. It has each {@link dev.bourse.store.Mirror#refresh
- * Mirror} read the named rows again; rows of a cluster are read in the owner's mailbox ({@link
- * dev.bourse.capacity.ClusterVerticle#refresh ClusterVerticle}). A gap in the log, or a number that
- * goes back, means that changes were missed or that the database was set back: {@link
+ * dev.bourse.app.Replication Replication}. A topic's {@link dev.bourse.store.Mirror Mirror} skips a
+ * change that it already has ({@link dev.bourse.store.Mirror#holds holds}), applies a row that came
+ * with the change ({@link dev.bourse.store.Mirror#apply apply}), and reads other rows again ({@link
+ * dev.bourse.store.Mirror#refresh refresh}). The mirror of clusters is {@link
+ * dev.bourse.capacity.ClusterOwners#refresh ClusterOwners}: the owner publishes a newer state at
+ * once, ahead of waiting commands ({@code ClusterVerticle.showStored}), and a command that was
+ * computed from the earlier state is computed again. A gap in the log, or a number that goes back,
+ * means that changes were missed or that the database was set back: {@link
  * dev.bourse.store.ChangeListener#missed ChangeListener} then has everything compared.
  *
  * <p>Glossary:

@@ -22,11 +22,10 @@
  *
  * <p>Rejected: slf4j-simple and {@code java.util.logging}, which have no JSON format. The manager
  * of the latter also removes its handlers when a shutdown starts, so the lines of shutdown hooks
- * are lost. logback 1.5.18 with its {@code JsonEncoder}: it does not bound a line (a message of
- * 100,000 characters gives one of 100,234) and writes a lone surrogate as {@code ?}, so {@code
- * LogFormatTest} fails with it; it also leaves U+2028, U+202E and U+007F unescaped. Its two jars
- * add 934 KB, and the first line of a process takes 332 classes instead of 249 and about twice the
- * time (median of three: 584 ms instead of 243 ms on a busy machine with two cores).
+ * are lost. logback with its {@code JsonEncoder}, which has no limit on the length of a line.
+ * {@code LogFormatTest} holds what this format guarantees: a line is shorter than the length at
+ * which container runtimes cut it, no message forges a line, text escapes control characters and
+ * U+202E, and JSON keeps a lone surrogate.
  */
 @NullMarked
 package dev.bourse.logs;
