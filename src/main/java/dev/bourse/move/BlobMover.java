@@ -30,6 +30,12 @@ public final class BlobMover extends BlobWalker {
   private static final int DELETED = 100;
 
   /**
+   * Pause after a walk that found blobs which only another process can move, because each walk asks
+   * both stores for every blob.
+   */
+  static final long REST_MILLIS = 300_000;
+
+  /**
    * A blob store of the settings.
    *
    * @param isShared whether every process on the database sees the same bytes
@@ -51,6 +57,11 @@ public final class BlobMover extends BlobWalker {
 
   /** The part of them that needs another walk. */
   private long waiting;
+
+  /** True if another process has some of the waiting blobs on its disk. */
+  private boolean isElsewhere;
+
+  private long restUntilMillis = Long.MIN_VALUE;
 
   /**
    * @param from the former store; empty if there is none
@@ -138,11 +149,18 @@ public final class BlobMover extends BlobWalker {
                     : deleteMoved(former, nowMillis)
                         .compose(
                             deleted ->
-                                asked.get().isRunning()
+                                asked.get().isRunning() && !rests(asked.get(), nowMillis)
                                     ? walk(asked.get(), nowMillis)
                                     : Future.succeededFuture(deleted)))
         .onSuccess(done -> trouble = null)
         .onFailure(e -> trouble = String.valueOf(e.getMessage()));
+  }
+
+  /** Returns true during a pause, unless the move was requested again or the clock was set back. */
+  private boolean rests(MoveStore.Asked asked, long nowMillis) {
+    return walkOf == asked.askedAtMillis()
+        && nowMillis < restUntilMillis
+        && nowMillis >= restUntilMillis - REST_MILLIS;
   }
 
   private boolean isOurs(MoveStore.Asked asked, Place former) {
@@ -186,6 +204,7 @@ public final class BlobMover extends BlobWalker {
     position = "";
     left = 0;
     waiting = 0;
+    isElsewhere = false;
   }
 
   @Override
@@ -213,11 +232,39 @@ public final class BlobMover extends BlobWalker {
               }
               // A new blob on its way into the new store.
               boolean isArriving = !isHere.result() && !blob.isPublished();
-              // Either on another process's disk, which moves it itself, or lost.
-              boolean isElsewhere = !isHere.result() && !isArriving && !former().isShared();
-              left += isElsewhere ? 1 : 0;
-              return Future.succeededFuture(
-                  isArriving || isElsewhere ? Optional.empty() : Optional.of(List.of()));
+              if (isArriving) {
+                return Future.succeededFuture(Optional.empty());
+              }
+              return isHere.result() || former().isShared()
+                  ? Future.succeededFuture(Optional.of(List.of()))
+                  : passAbsent(blob.key());
+            });
+  }
+
+  /**
+   * Passes a blob that is not on this process's disk. It is on the disk of another process, which
+   * moves it, or it is lost. Until it has moved or has a recorded fault, the move must not end. A
+   * blob that the scrub found on no disk is visited, which records the fault.
+   */
+  private Future<Optional<List<Statement>>> passAbsent(String key) {
+    return store
+        .hasFault(key)
+        .compose(
+            isFaulty -> {
+              if (isFaulty) {
+                left++;
+                return Future.succeededFuture(Optional.empty());
+              }
+              return store
+                  .isLost(key)
+                  .compose(
+                      isLost -> {
+                        if (isLost) {
+                          return Future.succeededFuture(Optional.of(List.of()));
+                        }
+                        isElsewhere = true;
+                        return passHeld().map(Optional.empty());
+                      });
             });
   }
 
@@ -233,6 +280,9 @@ public final class BlobMover extends BlobWalker {
   protected Future<Void> end(long nowMillis) {
     boolean isEnd = waiting == 0;
     long found = left;
+    if (isElsewhere) {
+      restUntilMillis = nowMillis + REST_MILLIS;
+    }
     beginWalk();
     return store
         .recordWalk(walkOf, found, isEnd, nowMillis)

@@ -162,6 +162,17 @@ public final class MoveStore {
                 visit.nowMillis())));
   }
 
+  /** Returns true if a fault of the blob is recorded in this move. */
+  Future<Boolean> hasFault(String key) {
+    return database.exists("SELECT 1 FROM blob_move_fault WHERE blob_key = ?", List.of(key));
+  }
+
+  /** Returns true if the scrub found the blob on the disk of no process. */
+  Future<Boolean> isLost(String key) {
+    return database.exists(
+        "SELECT 1 FROM scrub_fault WHERE blob_key = ? AND kind = 'missing'", List.of(key));
+  }
+
   /** Lists blobs that were moved from a store before a time, oldest first. */
   Future<List<String>> listMoved(String from, long beforeMillis, int limit) {
     return database.read(

@@ -13,6 +13,11 @@
  * only. If two processes copy the same blob in spite of the claim, they write the same bytes under
  * the same key.
  *
+ * <p>A process cannot tell a blob on another process's disk from a lost one. So its walk ends the
+ * move only if each blob that is not in the new store has a recorded fault; otherwise it walks
+ * again after a pause. The scrub decides that a blob is on no disk, after each process has looked
+ * for it ({@link dev.bourse.move.MoveStore#isLost}).
+ *
  * <p>Blobs that are lost or damaged in the former store are reported and left there; the move
  * continues.
  *

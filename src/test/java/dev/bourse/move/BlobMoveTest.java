@@ -19,7 +19,9 @@ import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiException;
+import dev.bourse.scrub.BlobFault;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import dev.bourse.walk.BlobClaims;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -96,8 +98,13 @@ class BlobMoveTest extends CheckpointFixture {
   }
 
   private Path place(String id) {
+    return placeOn("blobs", id);
+  }
+
+  private Path placeOn(String disk, String id) {
     return folder
-        .resolve("blobs/blobs")
+        .resolve(disk)
+        .resolve("blobs")
         .resolve(sha256(key(id).getBytes(StandardCharsets.US_ASCII)).substring(0, 2))
         .resolve(key(id));
   }
@@ -454,6 +461,120 @@ class BlobMoveTest extends CheckpointFixture {
     finish(with);
     assertArrayEquals(BYTES, read(next, key(id)));
     await(elsewhere.close());
+  }
+
+  /** Two processes with a disk of their own each, the first with {@code blobs}. */
+  private final class Disks implements AutoCloseable {
+    private final LocalBlobs second;
+    private final List<BlobMover> movers;
+
+    Disks() throws Exception {
+      second =
+          await(LocalBlobs.open(vertx, folder.resolve("second"), BlobConfig.defaults(), clock));
+      movers =
+          List.of(
+              move(
+                  new BlobMover.Place("old", blobs, false), new BlobMover.Place("new", next, true)),
+              move(
+                  new BlobMover.Place("old", second, false),
+                  new BlobMover.Place("new", next, true)));
+    }
+
+    /** Completes a walk of a process: it has nothing more to do until its pause is over. */
+    void walk(int mover) throws Exception {
+      clock.advance(BlobMover.REST_MILLIS);
+      for (int i = 0; i < 20; i++) {
+        if (!await(movers.get(mover).step(clock.millis()))) {
+          return;
+        }
+      }
+      throw new AssertionError("it does not rest");
+    }
+
+    @Override
+    public void close() throws Exception {
+      await(second.close());
+    }
+  }
+
+  @Test
+  void theMoveEndsWhenEachProcessHasMovedTheBlobsOfItsDisk() throws Exception {
+    try (Disks disks = new Disks()) {
+      String first = publish(blobs, "first.bin");
+      String second = publish(disks.second, "second.bin");
+      ask(disks.movers.get(0));
+      disks.walk(1);
+      assertTrue(asked().isRunning(), "the other process has not walked yet");
+      assertEquals(1, asked().leftBlobs());
+      disks.walk(1);
+      assertTrue(asked().isRunning());
+      disks.walk(0);
+      assertFalse(asked().isRunning());
+      assertEquals(0, asked().leftBlobs());
+      assertEquals(2, asked().movedBlobs());
+      assertArrayEquals(BYTES, read(next, key(first)));
+      assertArrayEquals(BYTES, read(next, key(second)));
+    }
+  }
+
+  @Test
+  void damagedBlobsOnTwoDisksDoNotKeepTheMoveRunning() throws Exception {
+    try (Disks disks = new Disks()) {
+      Files.write(place(publish(blobs, "first.bin")), bytes(BYTES.length, 2));
+      Files.write(placeOn("second", publish(disks.second, "second.bin")), bytes(BYTES.length, 3));
+      ask(disks.movers.get(0));
+      disks.walk(0);
+      assertTrue(asked().isRunning());
+      disks.walk(1);
+      assertFalse(asked().isRunning());
+      assertEquals(2, asked().leftBlobs());
+      assertEquals(2, await(disks.movers.get(0).progress("", 10)).faults().size());
+    }
+  }
+
+  @Test
+  void aBlobOnNoDiskKeepsTheMoveRunningUntilTheScrubReportsIt() throws Exception {
+    try (Disks disks = new Disks()) {
+      String id = publish(blobs, "lost.bin");
+      Files.delete(place(id));
+      ask(disks.movers.get(0));
+      disks.walk(0);
+      disks.walk(1);
+      disks.walk(0);
+      assertTrue(asked().isRunning());
+      assertEquals(List.of(), await(disks.movers.get(0).progress("", 10)).faults());
+      await(
+          database.commit(
+              List.of(
+                  Statement.of(
+                      """
+                      INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, \
+                      found_at, checked_at) VALUES (?, ?, 1, ?, 'lost', 0, 0)\
+                      """,
+                      key(id),
+                      id,
+                      BlobFault.Kind.MISSING.label()))));
+      disks.walk(1);
+      assertFalse(asked().isRunning());
+      assertEquals(1, asked().leftBlobs());
+      assertEquals(1, await(disks.movers.get(0).progress("", 10)).faults().size());
+    }
+  }
+
+  @Test
+  void aMoveThatIsRequestedAgainDoesNotWaitForTheEndOfAPause() throws Exception {
+    try (Disks disks = new Disks()) {
+      publish(disks.second, "second.bin");
+      ask(disks.movers.get(0));
+      disks.walk(0);
+      disks.walk(1);
+      assertFalse(asked().isRunning());
+      clock.advance(10);
+      ask(disks.movers.get(0));
+      await(disks.movers.get(0).step(clock.millis()));
+      await(disks.movers.get(0).step(clock.millis()));
+      assertFalse(asked().isRunning());
+    }
   }
 
   @Test
