@@ -118,7 +118,7 @@ public final class PoolAdminRoutes {
   private static PoolService.Settings settings(JsonObject body) {
     JsonReader in = new JsonReader(body);
     return new PoolService.Settings(
-        Optional.ofNullable(body.getString("gpu_model")),
+        in.setting("gpu_model", in::text),
         cents(body, RESERVE),
         cents(body, CAP),
         Optional.ofNullable(body.getBoolean("detector_armed")),

@@ -457,7 +457,7 @@ enum OperatorOperation implements PlanAction {
             ACTOR,
             World.POOL,
             new PoolService.Settings(
-                Optional.empty(),
+                Setting.kept(),
                 Optional.of(reserve),
                 Optional.of(cap),
                 Optional.empty(),

@@ -173,7 +173,7 @@ public final class PoolService implements Mirror {
   /**
    * An operator's change of a pool; an empty field stays as it is.
    *
-   * @param gpuModel the GPU class
+   * @param gpuModel the GPU class; cleared only among expected terms, for a pool without one
    * @param reserveCents the reserve price, in cents per GPU-hour
    * @param capCents the highest ceiling accepted, in cents per GPU-hour
    * @param detectorArmed true if the market decides {@code capacity_unavailable}
@@ -187,7 +187,7 @@ public final class PoolService implements Mirror {
    * @param storage storage paths by purpose, which replace all earlier ones
    */
   public record Settings(
-      Optional<String> gpuModel,
+      Setting<String> gpuModel,
       Optional<Long> reserveCents,
       Optional<Long> capCents,
       Optional<Boolean> detectorArmed,
@@ -201,7 +201,7 @@ public final class PoolService implements Mirror {
     /** Settings that change and expect nothing. */
     public static final Settings NONE =
         new Settings(
-            Optional.empty(),
+            Setting.kept(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
@@ -216,7 +216,9 @@ public final class PoolService implements Mirror {
     /** Returns the detail of the audit row; it names variables only, because values may be long. */
     private String detail() {
       Map<String, String> fields = new TreeMap<>();
-      gpuModel.ifPresent(model -> fields.put("gpu_model", model));
+      if (!(gpuModel instanceof Setting.Kept<String>)) {
+        fields.put("gpu_model", String.valueOf(gpuModel.over(null)));
+      }
       reserveCents.ifPresent(c -> fields.put("reserve_price_per_gpu_hour", Price.shown(c)));
       capCents.ifPresent(c -> fields.put("max_price_cap_per_gpu_hour", Price.shown(c)));
       detectorArmed.ifPresent(on -> fields.put("detector_armed", String.valueOf(on)));

@@ -158,16 +158,21 @@ public final class PoolStore {
   /** Returns the terms that are stored as they are, by column. */
   private static Map<String, @Nullable Object> terms(PoolService.Settings settings) {
     Map<String, @Nullable Object> terms = new LinkedHashMap<>();
-    settings.gpuModel().ifPresent(model -> terms.put("gpu_model", model));
+    putSetting("gpu_model", settings.gpuModel(), terms);
     settings.reserveCents().ifPresent(cents -> terms.put("reserve_cents", cents));
     settings.capCents().ifPresent(cents -> terms.put("cap_cents", cents));
     settings.detectorArmed().ifPresent(on -> terms.put("detector_armed", on));
     settings.swapsEnabled().ifPresent(on -> terms.put("swaps_enabled", on));
     settings.selfService().ifPresent(on -> terms.put("self_service", on));
-    if (!(settings.noticeMillis() instanceof Setting.Kept<Long>)) {
-      terms.put("notice_millis", settings.noticeMillis().over(null));
-    }
+    putSetting("notice_millis", settings.noticeMillis(), terms);
     return terms;
+  }
+
+  private static <T> void putSetting(
+      String column, Setting<T> setting, Map<String, @Nullable Object> terms) {
+    if (!(setting instanceof Setting.Kept<T>)) {
+      terms.put(column, setting.over(null));
+    }
   }
 
   /** Fails the commit with {@link TermsChangedException} unless these terms are stored. */

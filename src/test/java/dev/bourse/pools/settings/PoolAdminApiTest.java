@@ -220,6 +220,20 @@ class PoolAdminApiTest {
   }
 
   @Test
+  void anExpectedGpuModelMayBeNone() {
+    String pool = bourse.market().name() + "-unnamed";
+    JsonObject unnamed = newPool(pool);
+    unnamed.remove("gpu_model");
+    operator.post(POOLS, unnamed);
+    JsonObject none = new JsonObject().put("expected", new JsonObject().putNull("gpu_model"));
+    patch(pool, none.copy().put("gpu_model", "B200")).ok();
+    patch(pool, none.copy().put("gpu_model", "B300")).refused(ErrorCode.CONFLICT);
+    // Null among the changes counts as omitted.
+    JsonObject kept = patch(pool, new JsonObject().putNull("gpu_model").put(RESERVE, 2)).ok();
+    assertEquals("B200", kept.getString("gpu_model"));
+  }
+
+  @Test
   void anExpectationWithoutAChangeIsRefused() {
     JsonObject alone = new JsonObject().put("expected", new JsonObject().put(RESERVE, 1));
     refused(patch(bourse.market().name(), alone), "expected: ", "a term to change");
