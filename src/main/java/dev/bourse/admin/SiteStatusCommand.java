@@ -73,12 +73,7 @@ final class SiteStatusCommand implements Callable<Integer> {
     if (leftOff > 0) {
       text.append("and %d pools more\n".formatted(leftOff));
     }
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "\nrevenue posted in %s: $%.2f\n",
-            status.getValue("month"),
-            status.getLong("month_revenue_micros") / 1e6));
+    text.append("\n").append(revenue(status));
     text.append("nodes in quarantine: %s\n".formatted(status.getValue("quarantined_nodes")));
     text.append(Table.rows(objects(status, "quarantined_longest")));
     JsonObject holds = status.getJsonObject("holds");
@@ -100,6 +95,15 @@ final class SiteStatusCommand implements Callable<Integer> {
     text.append(queue(status, "webhook_deliveries", "webhook events waiting"));
     text.append(disk(status.getJsonObject("disk")));
     return text.append(clock(status.getJsonObject("clock"))).toString();
+  }
+
+  /** Returns nothing if the answer has no revenue; a process of an earlier release sends none. */
+  private static String revenue(JsonObject status) {
+    Long micros = status.getLong("month_revenue_micros");
+    return micros == null
+        ? ""
+        : String.format(
+            Locale.ROOT, "revenue posted in %s: $%.2f\n", status.getValue("month"), micros / 1e6);
   }
 
   private static List<JsonObject> objects(JsonObject status, String field) {
