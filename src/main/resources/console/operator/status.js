@@ -34,19 +34,20 @@ class Status extends OperatorPage {
 
   /** @override */
   view(/** @type {any} */ status) {
-    const { pools, holds, failed_jobs: failed } = status;
+    const { pools, holds } = status;
+    const failed = failedJobs(status);
     const sum = (/** @type {(pool: any) => number} */ of) => pools.reduce((/** @type {number} */ all, /** @type {any} */ pool) => all + of(pool), 0);
-    const gpus = sum((pool) => pool.nodes.all * pool.gpus_per_node);
-    const held = sum((pool) => pool.nodes.held * pool.gpus_per_node);
-    const unhealthy = sum((pool) => pool.unhealthy_nodes);
+    const gpus = sum((pool) => pool.nodes.all * (pool.gpus_per_node ?? 0));
+    const held = sum((pool) => pool.nodes.held * (pool.gpus_per_node ?? 0));
+    const unhealthy = sum((pool) => pool.unhealthy_nodes ?? 0);
     const onHold = holds.grace + holds.notice + holds.enforce;
     return html`
       ${alerts(status)}
       <dl class="figures-row">
-        ${figure('Utilization', gpus === 0 ? '–' : `${Math.round((held / gpus) * 100)} %`, `${whole(held)} of ${count(gpus, 'GPU')} held`)}
+        ${figure('Utilization', gpus === 0 ? '–' : `${Math.round((held / gpus) * 100)} %`, gpus === 0 ? nothing : `${whole(held)} of ${count(gpus, 'GPU')} held`)}
         ${figure('Revenue', money(sum((pool) => pool.revenue_micros_per_hour ?? 0)), 'an hour at most, at the clearing prices')}
-        ${figure('This month', money(status.month_revenue_micros), `posted in ${status.month}`)}
-        ${figure('Pending', count(sum(pending), 'node'), 'wanted and not held')}
+        ${status.month === undefined ? nothing : figure('This month', money(status.month_revenue_micros), `posted in ${status.month}`)}
+        ${figure('Demand', count(sum(demand), 'node'), 'that bids ask for, held or not')}
         ${figure('Health', unhealthy === 0 ? badge('no fault found', 'good') : badge(count(unhealthy, 'faulty node'), 'bad'), `${whole(status.quarantined_nodes)} in quarantine`)}
         ${figure('On hold', html`<a href="/operator/holds?held=money" aria-label=${`On hold for money: ${onHold}`}>${whole(onHold)}</a>`, html`for money, ${whole(holds.not_acted_upon)} not enforced; <a href="/operator/holds">${whole(holds.by_operators)} by operators</a>`)}
         ${figure('Jobs', html`<a href="/operator/jobs" aria-label=${`Failed jobs: ${failed.length}`}>${whole(failed.length)}</a>`, 'failed at their last run in this process')}
@@ -76,9 +77,18 @@ class Status extends OperatorPage {
   }
 }
 
-/** Nodes that bids ask for and do not have. @param {any} pool */
-function pending(pool) {
-  return Math.max(0, (pool.demand_nodes ?? 0) - pool.nodes.held);
+/**
+ * Nodes that bids ask for, held ones included. Clusters that do not bid hold nodes too, so the nodes of bids that wait are
+ * not its difference to the held nodes.
+ * @param {any} pool
+ */
+function demand(pool) {
+  return pool.demand_nodes ?? 0;
+}
+
+/** Empty if a process of the previous release answers, which does not list them. @param {any} status */
+function failedJobs(status) {
+  return status.failed_jobs ?? [];
 }
 
 /**
@@ -86,7 +96,7 @@ function pending(pool) {
  * @param {any} status
  */
 function alerts(status) {
-  const { pools, disk, clock, failed_jobs: failed } = status;
+  const { pools, disk, clock } = status;
   const bad = [];
   const warn = [];
   for (const pool of pools) {
@@ -111,7 +121,7 @@ function alerts(status) {
   if (disk && disk.free_bytes < disk.total_bytes * DISK_PART) {
     bad.push(html`The disk has ${bytes(disk.free_bytes)} free of ${bytes(disk.total_bytes)}.`);
   }
-  for (const job of failed) {
+  for (const job of failedJobs(status)) {
     warn.push(html`The job <a href="/operator/jobs">${job.name}</a> failed: ${job.last_error}`);
   }
   if (status.quarantined_nodes > 0) {
@@ -132,7 +142,7 @@ const POOLS = [
   { title: 'Pool', value: (row) => row.pool, cell: (row) => html`<a href=${`/operator/pools/${encodeURIComponent(row.pool)}`}>${row.pool}</a> <span class="faint">${row.site}</span>` },
   { title: 'Held', unit: 'nodes', numeric: true, value: (row) => row.nodes.held, cell: (row) => `${row.nodes.held} of ${row.nodes.all}` },
   { title: 'Free', numeric: true, value: (row) => row.nodes.free, cell: (row) => whole(row.nodes.free) },
-  { title: 'Pending', numeric: true, value: pending, cell: (row) => whole(pending(row)) },
+  { title: 'Demand', numeric: true, value: demand, cell: (row) => whole(demand(row)) },
   { title: 'Out of service', numeric: true, value: out, cell: (row) => whole(out(row)) },
   { title: 'Clears at', unit: 'a GPU-hour', numeric: true, value: (row) => row.clearing_price_per_gpu_hour, cell: (row) => dollars(row.clearing_price_per_gpu_hour) },
   { title: 'Revenue', unit: 'an hour', numeric: true, value: (row) => row.revenue_micros_per_hour, cell: (row) => roughly(row.revenue_micros_per_hour) },
