@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { CallError } from './client.js';
 import { Element, fault as faultView } from '../components/parts.js';
+import { toast } from '../components/toast.js';
 import '../components/countdown.js';
 
 /**
@@ -36,6 +37,8 @@ export class Page extends Element {
     this.failure = undefined;
     /** @type {AbortController | null} */
     this.reading = null;
+    /** @type {T | undefined} what the next page of a list is being read for */
+    this.extending = undefined;
     /** @type {(() => void)[]} */
     this.endings = [];
   }
@@ -87,6 +90,33 @@ export class Page extends Element {
     } catch (failure) {
       if (!reading.signal.aborted) {
         this.failure = /** @type {Error} */ (failure);
+      }
+    }
+  }
+
+  /**
+   * Adds the next page of a list, unless the page shows something else by the time it is read. A second click meanwhile
+   * does nothing.
+   * @param {(data: any) => Promise<T>} read answers the data with the next page added
+   */
+  async showMore(read) {
+    const { data } = this;
+    if (this.extending === data) {
+      return;
+    }
+    this.extending = data;
+    try {
+      const longer = await read(data);
+      if (this.data === data) {
+        this.data = longer;
+      }
+    } catch (failure) {
+      if (this.data === data) {
+        toast(/** @type {Error} */ (failure).message);
+      }
+    } finally {
+      if (this.extending === data) {
+        this.extending = undefined;
       }
     }
   }

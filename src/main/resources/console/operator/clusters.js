@@ -17,9 +17,11 @@ class Clusters extends Page {
     return call('listClusters', { query: { limit: 500, org: this.query.get('org'), pool: this.query.get('pool') }, signal });
   }
 
-  async more() {
-    const page = await call('listClusters', { query: { limit: 500, after: this.data.next } });
-    this.data = { ...page, clusters: [...this.data.clusters, ...page.clusters] };
+  more() {
+    return this.showMore(async (data) => {
+      const page = await call('listClusters', { query: { limit: 500, after: data.next } });
+      return { ...page, clusters: [...data.clusters, ...page.clusters] };
+    });
   }
 
   /** @override */

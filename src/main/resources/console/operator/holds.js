@@ -26,9 +26,11 @@ class Holds extends OperatorPage {
     return { held, ...(await call('listOrgs', { query: { held, limit: 200 }, signal })) };
   }
 
-  async more() {
-    const page = await call('listOrgs', { query: { held: this.data.held, limit: 200, after: this.data.next } });
-    this.data = { ...this.data, ...page, orgs: [...this.data.orgs, ...page.orgs] };
+  more() {
+    return this.showMore(async (data) => {
+      const page = await call('listOrgs', { query: { held: data.held, limit: 200, after: data.next } });
+      return { ...data, ...page, orgs: [...data.orgs, ...page.orgs] };
+    });
   }
 
   /** @override */
@@ -40,7 +42,7 @@ class Holds extends OperatorPage {
         ? 'An operator’s hold stays until an operator lifts it; no payment does.'
         : 'A payment, a credit or a higher spend limit ends a hold for money.'} To put an organization on hold, open <a href="/operator/organizations">the organization</a>.</p>
       <bourse-table caption="Organizations on hold" ?search=${orgs.length > 8} ?more=${more} @more=${() => this.more()} .rows=${orgs}
-        .key=${(/** @type {any} */ org) => `org-${org.org_id}`} .columns=${isByOperator ? [...COLUMNS, this.lift()] : COLUMNS}
+        .key=${(/** @type {any} */ org) => `org-${org.org_id}`} .columns=${isByOperator ? [...OPERATORS, this.lift()] : MONEY}
         .empty=${empty('No organization is on hold', isByOperator ? 'Holds that operators put on organizations are listed here.' : 'Organizations that reached their limit or used up their balance are listed here.')}></bourse-table>`;
   }
 
@@ -62,18 +64,20 @@ class Holds extends OperatorPage {
   }
 }
 
-/** @param {any} org */
-function holdOf(org) {
-  return org.operator_hold ?? org.hold;
-}
-
-/** @type {import('../components/table.js').Column[]} */
-const COLUMNS = [
+/**
+ * The columns of a tab: an organization may have both kinds of holds, and each tab shows its own.
+ * @param {(org: any) => any} holdOf
+ * @returns {import('../components/table.js').Column[]}
+ */
+const columns = (holdOf) => [
   { title: 'Organization', value: (org) => `${org.display} ${org.org_id}`, cell: (org) => html`<a href=${`/operator/organizations/${org.org_id}`}>${org.display}</a> <span class="faint mono">${org.org_id}</span>` },
-  { title: 'Stage', value: (org) => holdOf(org).stage, cell: (org) => html`${badge(holdOf(org).stage, holdOf(org).stage === 'enforce' ? 'bad' : 'warn')} ${org.operator_hold || org.hold.enforced ? '' : badge('not enforced')}` },
+  { title: 'Stage', value: (org) => holdOf(org).stage, cell: (org) => html`${badge(holdOf(org).stage, holdOf(org).stage === 'enforce' ? 'bad' : 'warn')} ${holdOf(org).enforced === false ? badge('not enforced') : ''}` },
   { title: 'Because', value: (org) => holdOf(org).reason, cell: (org) => holdOf(org).reason },
   { title: 'Since', value: (org) => holdOf(org).since, cell: (org) => at(holdOf(org).since, 'ago') },
 ];
+
+const OPERATORS = columns((org) => org.operator_hold);
+const MONEY = columns((org) => org.hold);
 
 customElements.define('bourse-holds', Holds);
 export default Holds;

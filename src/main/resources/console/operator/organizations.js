@@ -24,9 +24,11 @@ class Organizations extends OperatorPage {
     return call('listOrgs', { query: { limit: 500 }, signal });
   }
 
-  async more() {
-    const page = await call('listOrgs', { query: { limit: 500, after: this.data.next } });
-    this.data = { ...page, orgs: [...this.data.orgs, ...page.orgs] };
+  more() {
+    return this.showMore(async (data) => {
+      const page = await call('listOrgs', { query: { limit: 500, after: data.next } });
+      return { ...page, orgs: [...data.orgs, ...page.orgs] };
+    });
   }
 
   /** @override */

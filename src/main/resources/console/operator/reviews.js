@@ -17,9 +17,11 @@ class Reviews extends Page {
     return call('listReviews', { query: { limit: 100 }, signal });
   }
 
-  async more() {
-    const page = await call('listReviews', { query: { limit: 100, after: this.data.next } });
-    this.data = { ...page, reviews: [...this.data.reviews, ...page.reviews] };
+  more() {
+    return this.showMore(async (data) => {
+      const page = await call('listReviews', { query: { limit: 100, after: data.next } });
+      return { ...page, reviews: [...data.reviews, ...page.reviews] };
+    });
   }
 
   /** @override */

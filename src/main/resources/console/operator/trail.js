@@ -39,10 +39,11 @@ class OperatorTrail extends Page {
     return call('listPlatformActivity', { query: { ...this.asked, limit: 200 }, signal });
   }
 
-  async more() {
-    const { entries } = this.data;
-    const page = await call('listPlatformActivity', { query: { ...this.asked, limit: 500, before: entries[entries.length - 1].id } });
-    this.data = { ...page, entries: [...entries, ...page.entries] };
+  more() {
+    return this.showMore(async ({ entries }) => {
+      const page = await call('listPlatformActivity', { query: { ...this.asked, limit: 500, before: entries[entries.length - 1].id } });
+      return { ...page, entries: [...entries, ...page.entries] };
+    });
   }
 
   /** @override */
