@@ -149,6 +149,14 @@ async function sharesAPool(operator) {
   await reserve.press("Enter");
   await dialog.getByText(/^globex-main of globex: 13 nodes, at most \$2\.40$/).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
+  // In a pool with more clusters than are read, the question does not say that nobody loses nodes.
+  const clusters = "**/api/operator/clusters?pool=south-a100*";
+  await page.route(clusters, (route) => route.fulfill({ json: { clusters: [], more: true, next: "a" } }));
+  await reserve.press("Enter");
+  await dialog.getByText("of the pool were checked").waitFor();
+  assert.equal(await dialog.getByText("No cluster that holds nodes").count(), 0);
+  await page.unroute(clusters);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
   quiet();
   console.log("of two operators at one pool none overwrites what they have not seen");
 }

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { OperatorPage } from '../lib/operator-page.js';
 import { call, soon } from '../lib/client.js';
+import { readPages } from '../lib/lists.js';
 import { count, dollars, duration } from '../lib/format.js';
 import { at, badge, empty, figure } from '../components/parts.js';
 import { askFirst, dialogHost, openDialog } from '../components/dialog.js';
@@ -50,9 +51,11 @@ class Pool extends OperatorPage {
     return { pool, nodes, next };
   }
 
-  async more() {
-    const page = await call('listNodes', { path: { pool: this.params.pool }, query: { limit: 500, after: this.data.next } });
-    this.data = { ...this.data, nodes: [...this.data.nodes, ...page.nodes], next: page.next };
+  more() {
+    return this.showMore(async (data) => {
+      const page = await call('listNodes', { path: { pool: this.params.pool }, query: { limit: 500, after: data.next } });
+      return { ...data, nodes: [...data.nodes, ...page.nodes], next: page.next };
+    });
   }
 
   /** @param {any} pool */
@@ -281,24 +284,51 @@ function termsOf(pool, body) {
 }
 
 /**
- * The clusters that hold nodes of a pool and declare less than the new reserve price.
+ * The clusters that bid less than the new reserve price and hold nodes. Static clusters and those whose hold is enforced do
+ * not bid.
  * @param {any} pool as it is now
  * @param {Record<string, any>} body
  * @param {AbortSignal} signal
+ * @returns {Promise<{clusters: any[], read: number, more: boolean} | null>} null if the reserve price does not rise; `more`
+ *     if the pool has more clusters than the `read` ones
  */
 async function losersOf(pool, body, signal) {
   const reserve = body.reserve_price_per_gpu_hour;
   if (!(reserve > pool.reserve_price_per_gpu_hour)) {
-    return [];
+    return null;
   }
-  const { clusters } = await call('listClusters', { query: { pool: pool.name, limit: 500 }, signal: soon(signal) });
-  return clusters.filter((/** @type {any} */ cluster) => cluster.held_nodes > 0 && cluster.declared && cluster.declared.max_price_per_gpu_hour < reserve);
+  const { rows, more } = await readPages(
+    (after) => call('listClusters', { query: { pool: pool.name, limit: 500, after }, signal: soon(signal) }),
+    (page) => page.clusters,
+  );
+  const clusters = rows.filter(
+    (/** @type {any} */ cluster) =>
+      cluster.held_nodes > 0 &&
+      cluster.posture === 'market' &&
+      cluster.billing_hold?.stage !== 'enforce' &&
+      cluster.declared?.max_price_per_gpu_hour < reserve,
+  );
+  return { clusters, read: rows.length, more };
+}
+
+/** @param {Awaited<ReturnType<typeof losersOf>>} losers */
+function losersText(losers) {
+  if (!losers) {
+    return nothing;
+  }
+  const { clusters, read, more } = losers;
+  return html`
+    ${clusters.length === 0
+      ? more ? nothing : html`<p>No cluster that holds nodes has a ceiling under the new reserve price now.</p>`
+      : html`<p><strong>These clusters have a ceiling under the reserve price and lose their nodes</strong>, with what is stored there:</p>
+          <ul class="plain">${clusters.map((cluster) => html`<li><span class="mono">${cluster.name}</span> of ${cluster.org}: ${count(cluster.held_nodes, 'node')}, at most ${dollars(cluster.declared.max_price_per_gpu_hour)}</li>`)}</ul>`}
+    ${more ? html`<p><strong>Only the first ${count(read, 'cluster')} of the pool were checked.</strong> Others may lose nodes, too.</p>` : nothing}`;
 }
 
 /**
  * @param {any} pool as it is now
  * @param {Record<string, any>} body
- * @param {any[]} losers as of `losersOf`
+ * @param {Awaited<ReturnType<typeof losersOf>>} losers
  * @returns {import('../components/dialog.js').Asked}
  */
 function termsQuestion(pool, body, losers) {
@@ -307,15 +337,10 @@ function termsQuestion(pool, body, losers) {
     title: `Change the terms of ${pool.name}?`,
     text: html`<p>They are in force for everybody in the pool from the next tick on:</p>
       <ul class="plain">${changes.map(([name, change]) => html`<li><span class="mono">${name}</span>: ${change}</li>`)}</ul>
-      ${body.reserve_price_per_gpu_hour > pool.reserve_price_per_gpu_hour
-        ? losers.length === 0
-          ? html`<p>No cluster that holds nodes has a ceiling under the new reserve price now.</p>`
-          : html`<p><strong>These clusters have a ceiling under the reserve price and lose their nodes</strong>, with what is stored there:</p>
-              <ul class="plain">${losers.map((cluster) => html`<li><span class="mono">${cluster.name}</span> of ${cluster.org}: ${count(cluster.held_nodes, 'node')}, at most ${dollars(cluster.declared.max_price_per_gpu_hour)}</li>`)}</ul>`
-        : nothing}`,
+      ${losersText(losers)}`,
     action: 'Change the terms',
     danger: true,
-    losses: JSON.stringify([changes, losers.map((cluster) => [cluster.name, cluster.held_nodes])]),
+    losses: JSON.stringify([changes, losers?.clusters.map((cluster) => [cluster.name, cluster.held_nodes]), losers?.more]),
   };
 }
 

@@ -1,12 +1,13 @@
 import { html, nothing } from 'lit';
 import { OperatorPage } from '../lib/operator-page.js';
 import { call, soon } from '../lib/client.js';
+import { readPages } from '../lib/lists.js';
 import { at, badge, figure } from '../components/parts.js';
 
 const SWITCHES = [
   { name: 'capacity_writes_armed', title: 'Capacity writes', on: 'Organizations declare, swap and bid.', off: 'Every capacity write is answered 503; reads go on.' },
-  { name: 'spend_limit_enforced', holds: 'spend-limit', title: 'Spend limits', on: 'A spend limit that is reached takes capacity back.', off: 'Spend limits are recorded and nothing follows from them.' },
-  { name: 'billing_hold_enforced', holds: 'balance', title: 'Billing holds', on: 'A balance of zero or less takes capacity back.', off: 'Balances are recorded and nothing follows from them.' },
+  { name: 'spend_limit_enforced', isOfHolds: true, title: 'Spend limits', on: 'A spend limit that is reached takes capacity back.', off: 'Spend limits are recorded and nothing follows from them.' },
+  { name: 'billing_hold_enforced', isOfHolds: true, title: 'Billing holds', on: 'A balance of zero or less takes capacity back.', off: 'Balances are recorded and nothing follows from them.' },
 ];
 
 /** What holds for the whole platform. */
@@ -42,17 +43,18 @@ class Switches extends OperatorPage {
   async turn(one, to) {
     await this.askWithPreview({
       ask: async (signal) => {
-        const held = to && one.holds ? await heldFor(one.holds, signal) : [];
+        const { held, more } = to && one.isOfHolds ? await readUnenforced(signal) : { held: [], more: false };
         return {
           title: `Turn ${one.title.toLowerCase()} ${to ? 'on' : 'off'} for the whole platform?`,
           text: html`<p>${to ? one.on : one.off}</p>
             ${held.length === 0
               ? nothing
-              : html`<p><strong>These organizations are on hold for it, and lose their nodes with what is stored there</strong> when the hold’s notice is over:</p>
-                  <ul class="plain">${held.map((org) => html`<li>${org.display} <span class="faint mono">${org.org_id}</span></li>`)}</ul>`}`,
+              : html`<p><strong>These organizations have a hold that is not enforced. They may lose their nodes, with what is stored there,</strong> when the hold’s notice is over:</p>
+                  <ul class="plain">${held.map((org) => html`<li>${org.display} <span class="faint mono">${org.org_id}</span>: ${org.hold?.reason}</li>`)}</ul>`}
+            ${more ? html`<p><strong>More organizations than were checked are on hold,</strong> and may lose nodes, too.</p>` : nothing}`,
           action: `Turn ${to ? 'on' : 'off'}`,
           danger: one.name === 'capacity_writes_armed' ? !to : to,
-          losses: held.map((org) => org.org_id).join(' '),
+          losses: JSON.stringify([held.map((org) => org.org_id), more]),
         };
       },
       work: () => call('writeSwitches', { body: /** @type {any} */ ({ [one.name]: to }) }),
@@ -61,14 +63,16 @@ class Switches extends OperatorPage {
 }
 
 /**
- * Organizations whose hold has no effect while a switch is off; the first hundred.
- * @param {string} reason of their holds
+ * Organizations whose hold for money is not enforced. A hold has one reason, although both may apply while nothing is
+ * enforced, so the list is the same for both switches.
  * @param {AbortSignal} signal
- * @returns {Promise<any[]>}
  */
-async function heldFor(reason, signal) {
-  const { orgs } = await call('listOrgs', { query: { held: 'money', limit: 100 }, signal: soon(signal) });
-  return orgs.filter((/** @type {any} */ org) => !org.retired_at && !org.hold.enforced && org.hold.reason === reason);
+async function readUnenforced(signal) {
+  const { rows, more } = await readPages(
+    (after) => call('listOrgs', { query: { held: 'money', limit: 500, after }, signal: soon(signal) }),
+    (page) => page.orgs,
+  );
+  return { held: rows.filter((org) => !org.retired_at && org.hold && !org.hold.enforced), more };
 }
 
 customElements.define('bourse-switches', Switches);
