@@ -126,14 +126,16 @@ async function saysNothing(alice) {
 }
 
 /** The overview says which nodes the market takes and what keeps them, for each cluster that can lose or wants some. */
-async function foresees({ page, settled, quiet }) {
+async function foresees({ page, settled, quiet, refused }) {
   const loss = { public_ip: "192.0.2.9", by: "market", reclaim_at: "2099-01-01T00:00:00Z", protected_until: null };
   const changes = {
     "acme-train": { losses: [loss], keep_price_per_gpu_hour: 5.01 },
     "acme-batch": { pending_price_per_gpu_hour: 2.41 },
   };
   const outlook = "**/api/vm/capacity/outlook?cluster=*";
+  let asked = 0;
   await page.route(outlook, async (route) => {
+    asked++;
     const response = await route.fetch();
     const answer = await response.json();
     await route.fulfill({ response, json: { ...answer, ...changes[answer.cluster] } });
@@ -143,6 +145,31 @@ async function foresees({ page, settled, quiet }) {
   const row = (name) => page.locator(`#cluster-${name}`);
   await row("acme-train").getByText(/^At today’s bids you lose 1 node at .*A ceiling of \$5\.01 keeps all nodes\.$/).waitFor();
   await row("acme-batch").getByText(/^A ceiling of \$2\.41 wins all pending nodes/).waitFor();
+  await page.unroute(outlook);
+  // Nothing has changed, so nothing is asked again; a refusal later leaves what was foreseen.
+  assert.equal(asked, 2);
+  await page.route(outlook, (route) => {
+    asked++;
+    return route.fulfill({ status: 503, headers: { "Retry-After": "600" }, json: { error: "overloaded", detail: "busy", retry_after_s: 600 } });
+  });
+  const refresh = async (later) => {
+    await page.evaluate((millis) => {
+      const { now } = Date;
+      Date.now = () => now() + millis;
+      return document.querySelector("bourse-overview").refresh();
+    }, later);
+    await settled();
+  };
+  await refresh(0);
+  assert.equal(asked, 2);
+  refused(503);
+  refused(503);
+  await refresh(61_000);
+  await until("both are asked for again", () => asked === 4);
+  await settled();
+  await row("acme-train").getByText(/^At today’s bids you lose 1 node at /).waitFor();
+  await refresh(61_000);
+  assert.equal(asked, 4);
   await page.unroute(outlook);
   quiet();
   console.log("the overview foresees losses");

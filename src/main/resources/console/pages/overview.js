@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
+import { CallError, call } from '../lib/client.js';
 import { count, dollars, roughly, whole } from '../lib/format.js';
-import { outlookWords, readOutlook } from '../lib/outlook.js';
+import { outlookWords } from '../lib/outlook.js';
 import { why, wishOfListed } from '../lib/why.js';
 import { badge, empty, figure, money } from '../components/parts.js';
 import '../components/table.js';
@@ -13,14 +13,25 @@ const AGAIN_MILLIS = 30_000;
 /** Each outlook is one of the page's requests and a search in the service, so only the clusters with most nodes have one here. */
 const MOST_OUTLOOKS = 2;
 
+/** An outlook is read again after this time, or when what it depends on has changed: each read is a row of the trail. */
+const OUTLOOK_MILLIS = 60_000;
+
+/**
+ * @typedef {object} Look
+ * @property {any} outlook what the market will take; null before the first answer
+ * @property {string} basis what the outlook depends on and the page knows
+ * @property {number} staleAt when it is read again if the basis stays
+ * @property {number} refusedUntil when it may be read again if the service refused it
+ */
+
 /** What every cluster wants, holds and costs, and why something is pending. */
 class Overview extends Page {
-  static properties = { ...Page.properties, outlooks: { state: true } };
+  static properties = { ...Page.properties, looks: { state: true } };
 
   constructor() {
     super();
-    /** @type {Record<string, any>} what the market will take, by cluster */
-    this.outlooks = {};
+    /** @type {Record<string, Look>} by cluster */
+    this.looks = {};
   }
 
   /** @override */
@@ -46,18 +57,32 @@ class Overview extends Page {
   }
 
   /**
-   * Reads the outlooks, one after the other; the page does not wait for them.
+   * Reads the outlooks that are due, one after the other; the page does not wait for them. If the service refuses one, the
+   * earlier one stays; its losses are shown until they are reclaimed.
    * @param {any[]} rows
    * @param {AbortSignal} signal
    */
   async look(rows, signal) {
-    /** @type {Record<string, any>} */
-    const outlooks = {};
-    for (const { name } of foreseen(rows)) {
-      outlooks[name] = await readOutlook({ query: { cluster: name }, quiet: true, signal }).catch(() => null);
-    }
-    if (!signal.aborted) {
-      this.outlooks = outlooks;
+    const seen = foreseen(rows);
+    this.looks = Object.fromEntries(seen.flatMap(({ name }) => (this.looks[name] ? [[name, this.looks[name]]] : [])));
+    for (const row of seen) {
+      const last = this.looks[row.name];
+      const basis = basisOf(row);
+      const now = Date.now();
+      if (last && (now < last.refusedUntil || (now < last.staleAt && last.basis === basis))) {
+        continue;
+      }
+      const look = { basis, staleAt: now + OUTLOOK_MILLIS, refusedUntil: 0 };
+      try {
+        const outlook = await call('readOutlook', { query: { cluster: row.name }, quiet: true, signal });
+        this.looks = { ...this.looks, [row.name]: { ...look, outlook } };
+      } catch (failure) {
+        if (signal.aborted || !(failure instanceof CallError)) {
+          return;
+        }
+        const wait = (failure.answer.retry_after_s ?? 0) * 1000;
+        this.looks = { ...this.looks, [row.name]: { ...look, outlook: last?.outlook ?? null, staleAt: 0, refusedUntil: now + wait } };
+      }
     }
   }
 
@@ -73,7 +98,7 @@ class Overview extends Page {
       ${rows.length === 0 || keys.length === 0 ? firstSteps(rows, keys) : nothing}
       ${rows.length === 0
         ? nothing
-        : html`<bourse-table caption="Clusters" .columns=${COLUMNS} .rows=${rows.map((/** @type {any} */ r) => ({ ...r, outlook: this.outlooks[r.name] }))} .key=${(/** @type {any} */ r) => `cluster-${r.name}`} ?search=${rows.length > 8}></bourse-table>
+        : html`<bourse-table caption="Clusters" .columns=${COLUMNS} .rows=${rows.map((/** @type {any} */ r) => ({ ...r, outlook: this.looks[r.name]?.outlook }))} .key=${(/** @type {any} */ r) => `cluster-${r.name}`} ?search=${rows.length > 8}></bourse-table>
             ${rows.filter(isAtStake).length > MOST_OUTLOOKS ? html`<p class="muted small">What the market will take is shown for the ${MOST_OUTLOOKS} clusters that hold most nodes; open a cluster for its own.</p>` : nothing}`}`;
   }
 }
@@ -129,6 +154,11 @@ function isAtStake(row) {
 /** The clusters whose outlook is read. @param {any[]} rows */
 function foreseen(rows) {
   return rows.filter(isAtStake).sort((a, b) => b.held - a.held).slice(0, MOST_OUTLOOKS);
+}
+
+/** What the outlook of a cluster depends on, as far as the page knows it. @param {any} row */
+function basisOf({ held, wish }) {
+  return JSON.stringify([held, wish.wanted, wish.ceiling, wish.pending, wish.preparing, wish.hold?.stage, wish.pool.clearing_price_per_gpu_hour]);
 }
 
 /** @param {any} row */
