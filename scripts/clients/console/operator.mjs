@@ -31,6 +31,9 @@ await during(browser, async () => {
   await holds(operator);
   await booksOnce(operator);
   await losesAnAnswer(operator);
+  await leavesABooking(operator);
+  await switchesTabs(operator);
+  await asksBeforeASwitch(operator);
   await readsMoney(operator);
   await runsAJob(operator);
   await showsNamesAsText(operator);
@@ -206,6 +209,18 @@ async function holds(operator) {
   await page.getByText("Held by an operator in stage notice").waitFor();
   const { operator_hold: hold } = await site.operator("GET", "/api/operator/orgs/globex/billing");
   assert.equal(hold.reason, HOSTILE);
+  // A change begins with the hold that stands, and says what it changes.
+  await page.reload();
+  await settled();
+  assert.equal(await page.getByLabel("Reason").inputValue(), HOSTILE);
+  await page.getByLabel("Reason").fill("the card was stolen");
+  await page.getByRole("button", { name: "Change hold" }).click();
+  await dialog.getByText(`Reason: from “${HOSTILE}” to “the card was stolen”`).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByLabel("Stage").selectOption("enforce");
+  await page.getByRole("button", { name: "Change hold" }).click();
+  await dialog.getByText("from notice to enforce").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
   await open(operator, "/holds");
   await page.getByRole("row", { name: /Globex/ }).getByText(HOSTILE).waitFor();
   await page.getByRole("button", { name: "Lift the hold of globex" }).click();
@@ -287,6 +302,128 @@ async function losesAnAnswer(operator) {
   console.log("a booking whose answer is lost is booked once");
 }
 
+/**
+ * The operator leaves the page of a booking that was sent: its failure is told, and the same booking from a new page, also
+ * after a reload and a credit in between, is made once.
+ */
+async function leavesABooking(operator) {
+  const { page, quiet, settled, unreachable } = operator;
+  const address = "**/api/operator/orgs/globex/billing/payments";
+  const dialog = page.getByRole("dialog");
+  const bookPayment = async () => {
+    await page.getByLabel("Amount").fill("500");
+    await page.getByRole("button", { name: "Book a payment" }).click();
+    await dialog.getByText("five hundred dollars").waitFor();
+    await dialog.getByRole("button", { name: "Book the payment" }).click();
+  };
+  await open(operator, "/organizations");
+  await page.getByRole("row", { name: /globex/ }).getByRole("link").click();
+  await page.getByRole("heading", { name: "Globex", level: 1 }).waitFor();
+  await settled();
+  const before = (await ledger("globex")).transactions.length;
+  let release;
+  const left = new Promise((resolve) => (release = resolve));
+  unreachable();
+  await page.route(address, async (route) => {
+    await route.fetch();
+    await left;
+    await route.abort();
+  });
+  await bookPayment();
+  await dialog.getByText("Waiting for the answer").waitFor();
+  await page.evaluate(() => history.back());
+  await page.getByRole("heading", { name: "Organizations", level: 1 }).waitFor();
+  release();
+  await page.locator("#toasts").getByText("it is unknown whether this was booked").waitFor();
+  await page.unroute(address);
+  await open(operator, "/organizations/globex");
+  await page.getByLabel("Amount").fill("3");
+  await page.getByLabel("Amount").press("Enter");
+  await dialog.getByRole("button", { name: "Book the credit" }).click();
+  await page.getByText("The credit is booked").waitFor();
+  await settled();
+  await bookPayment();
+  await page.getByText("This was booked before").waitFor();
+  assert.equal((await ledger("globex")).transactions.length, before + 2);
+  // Its outcome is known now, so the same amount is another payment.
+  await bookPayment();
+  await page.getByText("The payment is booked").waitFor();
+  assert.equal((await ledger("globex")).transactions.length, before + 3);
+  quiet();
+  console.log("a booking whose page was left is told of, and booked once");
+}
+
+/** The next page of a list does not get into another list that is shown by then. */
+async function switchesTabs(operator) {
+  const { page, quiet, settled } = operator;
+  const address = "**/api/operator/orgs?held=money*";
+  const held = (id) => ({
+    org_id: id,
+    display: id,
+    kind: "standard",
+    max_clusters: 20,
+    created_at: "2026-03-01T10:00:00.000Z",
+    retired_at: null,
+    hold: { stage: "notice", reason: "balance", since: "2026-11-21T13:46:14.080Z", enforced: false, enforce_after_ms: 1000 },
+    operator_hold: { stage: "enforce", reason: "a stolen card", since: "2026-11-21T13:46:14.080Z" },
+  });
+  let release;
+  const switched = new Promise((resolve) => (release = resolve));
+  let asked = 0;
+  await page.route(address, async (route) => {
+    if (!route.request().url().includes("after=")) {
+      await route.fulfill({ json: { orgs: [held("first-held")], more: true, next: "first-held" } });
+      return;
+    }
+    asked++;
+    await switched;
+    await route.fulfill({ json: { orgs: [held("second-held")], more: false, next: null } });
+  });
+  await open(operator, "/holds?held=money");
+  // The tab of holds for money shows those, also for an organization that an operator holds.
+  const row = page.getByRole("row", { name: /first-held/ });
+  assert.match(await row.textContent(), /notice.*not enforced.*balance/s);
+  assert.doesNotMatch(await row.textContent(), /stolen card/);
+  await page.getByRole("button", { name: "Show more" }).dblclick();
+  await page.getByRole("link", { name: "By operators" }).click();
+  await page.getByText("No organization is on hold").waitFor();
+  const answered = page.waitForResponse(address);
+  release();
+  await answered;
+  await settled();
+  assert.equal(await page.getByText("second-held").count(), 0);
+  assert.equal(asked, 1);
+  await page.unroute(address);
+  quiet();
+  console.log("a list stays apart from the next page of another");
+}
+
+/** Before a switch enforces holds, each organization whose hold is not enforced is named, whatever its reason. */
+async function asksBeforeASwitch(operator) {
+  const { page, quiet } = operator;
+  const address = "**/api/operator/orgs?held=money*";
+  const held = (id, reason) => ({ org_id: id, display: id, retired_at: null, hold: { stage: "grace", reason, enforced: false } });
+  await page.route(address, (route) =>
+    route.fulfill({
+      json: route.request().url().includes("after=")
+        ? { orgs: [held("last-held", "balance")], more: false, next: null }
+        : { orgs: [held("first-held", "spend-limit")], more: true, next: "first-held" },
+    }),
+  );
+  await open(operator, "/switches");
+  const dialog = page.getByRole("dialog");
+  for (const title of ["Spend limits", "Billing holds"]) {
+    await page.getByRole("region", { name: title }).getByRole("button", { name: "Turn on" }).click();
+    await dialog.getByText("They may lose their nodes").waitFor();
+    await dialog.getByText("first-held: spend-limit").waitFor();
+    await dialog.getByText("last-held: balance").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+  }
+  await page.unroute(address);
+  quiet();
+  console.log("a switch names the organizations that it may take nodes from");
+}
+
 /** The ledger, the usage and the statements of an organization, as it reads them. */
 async function readsMoney(operator) {
   const { page, quiet, settled } = operator;
@@ -299,7 +436,7 @@ async function readsMoney(operator) {
   await page.getByRole("table", { name: "Statements" }).getByRole("link").first().click();
   await settled();
   const statement = page.locator("section", { has: page.locator("#statement") });
-  assert.match(await statement.textContent(), /\$6,257\.50/);
+  assert.match(await statement.textContent(), /\$6,260\.50/);
   quiet();
   console.log("the ledger, the usage and the statement of an organization are shown");
 }

@@ -151,12 +151,19 @@ async function attempt({ ask, work }, agreed, signal, filled = '', writing = () 
 export async function askFirst(task, stop) {
   /** @type {Asked | null | undefined} */
   let question;
+  let isWriting = false;
   const look = async () => {
     try {
-      question = await attempt(task, undefined, stop);
+      question = await attempt(task, undefined, stop, '', (is) => {
+        isWriting = is;
+      });
     } catch (failure) {
       if (!stop.aborted) {
         throw failure;
+      }
+      if (isWriting) {
+        // The page that would show the refusal is gone.
+        toast(/** @type {Error} */ (failure).message);
       }
     }
   };
@@ -218,10 +225,10 @@ export async function confirm(question, stop) {
           return undefined;
         } catch (failure) {
           mayBeDone ||= isUnknownOutcome(failure);
-          if (stop?.aborted || (cancelled.signal.aborted && !isWriting)) {
+          if (!isWriting && (stop?.aborted || cancelled.signal.aborted)) {
             return undefined;
           }
-          if (question.form?.fieldOf(failure, question.fieldOfCode)) {
+          if (!stop?.aborted && question.form?.fieldOf(failure, question.fieldOfCode)) {
             question.form.refuse(failure, question.fieldOfCode);
             return false;
           }
@@ -259,9 +266,10 @@ export async function confirm(question, stop) {
   }
   // The dialog was closed after the request had been sent: its outcome still counts.
   const done = await sending;
-  const failure = /** @type {Form | null} */ (form)?.failure;
-  if (failure) {
-    toast(failure.message);
+  const { failure = null, errors = {} } = /** @type {Form | null} */ (form) ?? {};
+  const refusal = failure?.message ?? Object.values(errors)[0];
+  if (refusal) {
+    toast(refusal);
   }
   return done === true;
 }

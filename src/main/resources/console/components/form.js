@@ -154,7 +154,7 @@ export function field(form, options) {
   const control =
     type === 'select'
       ? html`<select id=${id} name=${name} aria-required=${required ? 'true' : nothing} aria-describedby=${described} aria-invalid=${invalid} @change=${input}>
-          ${(options.options ?? []).map((o) => html`<option value=${o.value} ?selected=${o.value === String(value)}>${o.text}</option>`)}
+          ${(options.options ?? []).map((o) => html`<option value=${o.value} .selected=${o.value === String(value)}>${o.text}</option>`)}
         </select>`
       : type === 'textarea'
         ? html`<textarea id=${id} name=${name} rows=${options.rows ?? 3} placeholder=${options.placeholder ?? nothing} aria-required=${required ? 'true' : nothing}

@@ -49,21 +49,36 @@ export async function retireQuestion(org, signal) {
  * @returns {Promise<import('../components/dialog.js').Asked>}
  */
 export async function holdQuestion(org, body, signal) {
-  const { nodes, list, losses } = await readHoldings(org.org_id, signal);
+  const [{ nodes, list, losses }, { operator_hold: standing }] = await Promise.all([
+    readHoldings(org.org_id, signal),
+    call('readBilling', { path: { org: org.org_id }, signal: soon(signal) }),
+  ]);
   const isLoss = body.stage === 'enforce' && nodes > 0;
   return {
-    title: `Put ${org.display} on hold?`,
+    title: standing ? `Change the hold of ${org.display}?` : `Put ${org.display} on hold?`,
     text: html`
+      ${standing ? holdChange(standing, body) : nothing}
       <p>It is granted nothing any more and cannot swap. Its members read the reason: “${body.reason}”.</p>
       ${isLoss
         ? html`<p><strong>All ${count(nodes, 'node')} it holds are reclaimed</strong>, with what is stored on them. Nodes of a paused pool are reclaimed when it resumes.</p>
             ${list}`
         : html`<p>${nodes === 0 ? 'It holds no node now.' : `It keeps the ${count(nodes, 'node')} it holds and is billed for them.`}</p>`}`,
-    action: isLoss ? `Hold and reclaim ${count(nodes, 'node')}` : 'Hold',
+    action: isLoss ? `Hold and reclaim ${count(nodes, 'node')}` : standing ? 'Change hold' : 'Hold',
     danger: true,
     typed: isLoss ? org.org_id : undefined,
-    losses: JSON.stringify([body.stage, losses]),
+    losses: JSON.stringify([standing && [standing.stage, standing.reason], body.stage, isLoss ? losses : []]),
   };
+}
+
+/**
+ * What changes of a hold that stands.
+ * @param {{stage: string, reason: string}} standing
+ * @param {{stage: string, reason: string}} body
+ */
+function holdChange(standing, body) {
+  return html`<p>Stage: ${standing.stage === body.stage ? body.stage : html`<strong>from ${standing.stage} to ${body.stage}</strong>`}.
+      ${standing.stage === 'enforce' && body.stage === 'notice' ? 'No more of its nodes are reclaimed for this hold.' : ''}
+      Reason: ${standing.reason === body.reason ? 'unchanged' : html`from “${standing.reason}” to “${body.reason}”`}.</p>`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { OperatorPage } from '../lib/operator-page.js';
-import { CallError, call, isUnknownOutcome, soon } from '../lib/client.js';
+import { CallError, call, isUnknownOutcome, request, soon } from '../lib/client.js';
 import { micros } from '../lib/format.js';
 import { at, badge, empty, figure, money, tabs } from '../components/parts.js';
 import { askFirst, dialogHost, openDialog } from '../components/dialog.js';
@@ -12,7 +12,9 @@ const UNKNOWN_BOOKING =
   'No answer came, so it is unknown whether this was booked; the ledger shows it. You can press the button again: the same booking is made once.';
 
 const OTHER_BOOKING =
-  'An earlier booking of this form, whose answer was lost, was made with another amount; the ledger shows it. Nothing was booked now. Reload the page to book this amount, too.';
+  'An earlier booking, whose answer was lost, was made with another amount; the ledger shows it. Nothing was booked now. To book this amount, too, close this question and book again.';
+
+const BOOKED_BEFORE = 'This was booked before, when the answer was lost. Nothing was booked now. To book the same amount once more, book again.';
 
 /** Loaded when something is asked. */
 const questions = () => import('../lib/organization-questions.js');
@@ -30,15 +32,39 @@ const TABS = [
   { show: 'tokens', text: 'Tokens' },
 ];
 
+/** @typedef {'creditBilling' | 'payBilling'} Booking */
+
+/**
+ * The idempotency keys of bookings that were sent and whose outcome is unknown, by organization and operation. They
+ * outlive the page and a reload, because the operator may leave or reload it before the answer comes.
+ */
+const sentKeys = {
+  /** @param {string} org @param {Booking} operation */
+  place: (org, operation) => `bourse-booking-${org}-${operation}`,
+
+  /** Returns the key of the booking that was sent last, or a new one. @param {string} org @param {Booking} operation */
+  find: (org, operation) => sessionStorage.getItem(sentKeys.place(org, operation)) ?? crypto.randomUUID(),
+
+  /** @param {string} org @param {Booking} operation @param {string} key */
+  keep: (org, operation, key) => sessionStorage.setItem(sentKeys.place(org, operation), key),
+
+  /** Forgets a key whose outcome is known; one that replaced it stays. @param {string} org @param {Booking} operation @param {string} key */
+  drop(org, operation, key) {
+    if (sentKeys.find(org, operation) === key) {
+      sessionStorage.removeItem(sentKeys.place(org, operation));
+    }
+  },
+};
+
 /** One customer: what it owes and may spend, its clusters, members and tokens. */
 class Organization extends OperatorPage {
   constructor() {
     super();
     this.limit = new Form(this, { limit_usd: '' });
     this.hold = new Form(this, { stage: 'notice', reason: '' });
+    /** @type {{org: string, values: Record<string, string>} | null} the standing hold that the form was filled with */
+    this.standing = null;
     this.money = new Form(this, { amount_usd: '', memo: '' });
-    /** The key of the booking that the form is about, until it is known to be booked. */
-    this.key = crypto.randomUUID();
   }
 
   /** @override */
@@ -88,19 +114,40 @@ class Organization extends OperatorPage {
       ]);
       return { org, tab, bills: await bills(), rows: statements, statement };
     }
-    return { org, tab, billing: await call('readBilling', { path, signal }) };
+    const billing = await call('readBilling', { path, signal });
+    if (!signal.aborted) {
+      this.fillHold(path.org, billing.operator_hold);
+    }
+    return { org, tab, billing };
   }
 
-  async moreLedger() {
-    const { page } = this.data;
-    const next = await call('listOrgLedger', { path: this.path, query: { limit: 500, after: page.next } });
-    this.data = { ...this.data, page: { ...next, transactions: [...page.transactions, ...next.transactions] } };
+  /**
+   * Fills the form with the standing hold; what was typed for the same organization stays.
+   * @param {string} org
+   * @param {any} hold null for none
+   */
+  fillHold(org, hold) {
+    const { values } = this.hold;
+    const { standing } = this;
+    this.standing = { org, values: { stage: hold?.stage ?? 'notice', reason: hold?.reason ?? '' } };
+    const isTyped = standing?.org === org && JSON.stringify(values) !== JSON.stringify(standing.values);
+    if (!isTyped && JSON.stringify(values) !== JSON.stringify(this.standing.values)) {
+      this.hold.reset(this.standing.values);
+    }
   }
 
-  async moreUsage() {
-    const { page } = this.data;
-    const next = await call('listOrgUsage', { path: this.path, query: { limit: 500, after: page.next } });
-    this.data = { ...this.data, page: { ...next, lines: [...page.lines, ...next.lines] } };
+  moreLedger() {
+    return this.showMore(async (data) => {
+      const next = await call('listOrgLedger', { path: this.path, query: { limit: 500, after: data.page.next } });
+      return { ...data, page: { ...next, transactions: [...data.page.transactions, ...next.transactions] } };
+    });
+  }
+
+  moreUsage() {
+    return this.showMore(async (data) => {
+      const next = await call('listOrgUsage', { path: this.path, query: { limit: 500, after: data.page.next } });
+      return { ...data, page: { ...next, lines: [...data.page.lines, ...next.lines] } };
+    });
   }
 
   /** @override */
@@ -207,7 +254,6 @@ class Organization extends OperatorPage {
       return;
     }
     if (await this.askForForm(this.hold, async (signal) => (await questions()).holdQuestion(org, body, signal), work)) {
-      this.hold.reset({ stage: 'notice', reason: '' });
       toast(`${org.display} is on hold`);
       await this.refresh();
     }
@@ -282,34 +328,40 @@ class Organization extends OperatorPage {
     });
   }
 
-  /** @param {'creditBilling' | 'payBilling'} operation */
+  /** @param {Booking} operation */
   async book(operation) {
     const { values } = this.money;
     const amount = values.amount_usd === '' ? NaN : Number(values.amount_usd);
-    const body = { amount_usd: amount, idempotency_key: this.key, ...(values.memo ? { memo: values.memo } : {}) };
     const path = this.path;
+    const key = sentKeys.find(path.org, operation);
+    const body = { amount_usd: amount, idempotency_key: key, ...(values.memo ? { memo: values.memo } : {}) };
+    let isNew = true;
     const done = await this.askForMoney(
       this.money,
       'amount_usd',
       (questions, billing) => questions.bookingQuestion(operation, this.heading, amount, billing),
       async () => {
+        sentKeys.keep(path.org, operation, key);
         try {
-          await call(operation, { path, body });
+          const { response } = await request(operation, { path, body });
+          isNew = response.status === 201;
+          sentKeys.drop(path.org, operation, key);
         } catch (failure) {
           if (isUnknownOutcome(failure)) {
             throw new CallError(0, { error: failure.code, detail: UNKNOWN_BOOKING });
           }
           if (failure instanceof CallError && failure.answer.reason === 'exists') {
+            sentKeys.drop(path.org, operation, key);
             throw new CallError(failure.status, { ...failure.answer, detail: OTHER_BOOKING });
           }
+          // Other refusals keep the key: an earlier request with it may have been booked.
           throw failure;
         }
       },
     );
     if (done) {
-      this.key = crypto.randomUUID();
       this.money.reset({ amount_usd: '', memo: '' });
-      toast(operation === 'payBilling' ? 'The payment is booked' : amount < 0 ? 'The debit is booked' : 'The credit is booked');
+      toast(!isNew ? BOOKED_BEFORE : operation === 'payBilling' ? 'The payment is booked' : amount < 0 ? 'The debit is booked' : 'The credit is booked');
       await this.refresh();
     }
   }
