@@ -89,6 +89,7 @@ public final class CheckpointService {
   private void requirePublishable(
       Publisher publisher, Announcement announcement, boolean resumable) {
     publisher.requireOpen(announcement.visibility());
+    requireCounted(publisher, announcement.metadata());
     requireFit(announcement.metadata(), resumable);
     requireNoSecret(announcement.metadata());
   }
@@ -156,6 +157,14 @@ public final class CheckpointService {
                     linked ->
                         announce(publisher, whole, true, linked)
                             .map(done -> new AnnouncedSet(done, SetFile.missing(linked)))));
+  }
+
+  /** Rejects empty files of a job, because the limit of its credential counts only bytes. */
+  private static void requireCounted(Publisher publisher, Metadata metadata) {
+    if (publisher.credential() != null && metadata.bytes() == 0) {
+      throw ApiException.badField(
+          "bytes", 0, "1 or more, because a publishing credential publishes no empty files");
+    }
   }
 
   private void requireFit(Metadata metadata, boolean resumable) {

@@ -408,7 +408,7 @@ public final class CheckpointStore {
         UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ? WHERE org_id = ?\
         """;
     statements.add(
-        bytes > 0
+        bytes > 0 || items > 0
             ? Statement.guarded(
                 StorageFullException::new,
                 taken + " AND used_bytes <= ? AND items <= ?",
