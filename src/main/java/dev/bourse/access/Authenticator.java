@@ -25,9 +25,9 @@ public interface Authenticator {
   Future<Void> confirm(@Nullable String authorizationHeader, long sinceNanos);
 
   /**
-   * Returns whether a header does not have the form of a member's token, so that it can only be a
-   * token of a program or an operator. It checks the form only, so the answer does not reveal which
-   * tokens exist.
+   * Returns whether a header does not have the form of a person's token, so that it can only be a
+   * token of a program, a job or an operator. It checks the form only, so the answer does not
+   * reveal which tokens exist.
    */
   boolean isAgents(@Nullable String authorizationHeader);
 }

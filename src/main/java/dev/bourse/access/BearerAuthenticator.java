@@ -76,7 +76,11 @@ public final class BearerAuthenticator implements Authenticator {
   public boolean isAgents(@Nullable String authorizationHeader) {
     return authorizationHeader != null
         && authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
-        && !authorizationHeader.substring(SCHEME.length()).trim().startsWith(JWT_BEGIN);
+        && isAgentsToken(authorizationHeader.substring(SCHEME.length()).trim());
+  }
+
+  private boolean isAgentsToken(String token) {
+    return !token.startsWith(JWT_BEGIN) || members.claimsToPublish(token);
   }
 
   static ApiException unauthorized(String detail) {

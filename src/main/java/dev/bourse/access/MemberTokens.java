@@ -126,6 +126,25 @@ public final class MemberTokens {
   }
 
   /**
+   * Returns true if a text has the form of a publishing credential. The signature is not verified,
+   * so the answer must not let anybody in.
+   */
+  boolean claimsToPublish(String token) {
+    String[] parts = token.length() > MAX_LENGTH ? new String[0] : token.split("\\.", -1);
+    try {
+      return parts.length == 3
+          && publishingAudience()
+              .equals(
+                  new JsonObject(
+                          new String(
+                              Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8))
+                      .getValue("aud"));
+    } catch (IllegalArgumentException | DecodeException malformed) {
+      return false;
+    }
+  }
+
+  /**
    * Returns the member of a token.
    *
    * @throws ApiException {@code unauthorized} if it is forged, for another purpose, expired or

@@ -10,9 +10,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requires a client certificate for API tokens of organizations and operators. Members need none,
- * because a browser's session and a member's access token belong to a person who signed in. The
- * token's form decides which rule applies, before it is looked up.
+ * Requires a client certificate for API tokens of organizations and operators, and for publishing
+ * credentials of jobs. Members need none, because a browser's session and a member's access token
+ * belong to a person who signed in. The token's form decides which rule applies, before it is
+ * looked up.
  */
 final class CertificateGate {
   private final boolean isOpen;
@@ -47,8 +48,9 @@ final class CertificateGate {
       throw ApiException.of(
           ErrorCode.UNAUTHORIZED,
           """
-          this service accepts API tokens only over connections with a client certificate; connect \
-          with a certificate of an authority that the service's operator names\
+          this service accepts API tokens and publishing credentials only over connections with a \
+          client certificate; connect with a certificate of an authority that the service's \
+          operator names\
           """);
     }
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Secrets;
+import dev.bourse.core.Times;
 import dev.bourse.remote.SharedHttpClient;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.Authority;
@@ -78,6 +79,13 @@ class ClientCertificateApiTest {
     return new String[] {"Authorization", "Bearer " + token};
   }
 
+  private static HttpRequest.Builder publish(HttpRequest.Builder request) {
+    JsonObject publication = FilesFixture.publication("job.bin", new byte[] {1}, "org");
+    return request
+        .header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofString(publication.encode()));
+  }
+
   @Test
   void tokensTakeACertificateAndMembersDoNot() throws Exception {
     try (RunningBourse bourse = serve()) {
@@ -104,6 +112,28 @@ class ClientCertificateApiTest {
       String member = bourse.memberToken("acme", "alice");
       HttpResponse<String> read = send(none(), to(bourse, FilesFixture.FAMILY, bearer(member)));
       assertEquals(200, read.statusCode(), read.body());
+      String secret = bourse.startSession("acme", "alice");
+      JsonObject order =
+          new JsonObject()
+              .put("name", "job")
+              .put("expires_at", Times.rfc3339(System.currentTimeMillis() + 3_600_000))
+              .put("max_bytes", 1_000);
+      HttpResponse<String> minted =
+          send(
+              none(),
+              to(bourse, "/api/console/credentials", "Cookie", "__Host-bourse=" + secret)
+                  .header("X-CSRF-Token", Secrets.derived(secret, "csrf"))
+                  .header("Content-Type", "application/json")
+                  .POST(HttpRequest.BodyPublishers.ofString(order.encode())));
+      assertEquals(201, minted.statusCode(), minted.body());
+      String job = new JsonObject(minted.body()).getString("token");
+      HttpResponse<String> withoutOne =
+          send(none(), publish(to(bourse, FilesFixture.FAMILY, bearer(job))));
+      assertEquals(401, withoutOne.statusCode(), withoutOne.body());
+      assertTrue(withoutOne.body().contains("client certificate"), withoutOne.body());
+      HttpResponse<String> withOne =
+          send(shown(), publish(to(bourse, FilesFixture.FAMILY, bearer(job))));
+      assertEquals(201, withOne.statusCode(), withOne.body());
       String cookie = "__Host-bourse=" + bourse.startSession("acme", "alice");
       assertEquals(
           200, send(none(), to(bourse, "/api/console/session", "Cookie", cookie)).statusCode());
