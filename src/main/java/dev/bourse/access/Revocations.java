@@ -87,16 +87,29 @@ public final class Revocations implements Mirror {
             });
   }
 
-  /** Applies grants that another process revoked, without a read. */
+  /**
+   * Applies grants that another process revoked, without a read. Only the expiry of a publishing
+   * credential is read afterwards.
+   */
   @Override
   public Future<Refreshed> refresh(List<String> grantIds) {
     Set<String> changed = new HashSet<>();
     for (String grantId : grantIds) {
-      if (grants.put(grantId, keptUntil(grantId)) == null) {
+      if (grants.put(grantId, clock.millis() + longestTokenMillis(grantId) + SLACK_MILLIS)
+          == null) {
         changed.add(grantId);
       }
     }
-    return Future.succeededFuture(new Refreshed(changed, Set.of()));
+    Refreshed refreshed = new Refreshed(changed, Set.of());
+    List<String> credentials = grantIds.stream().filter(Revocations::isCredential).toList();
+    if (credentials.isEmpty()) {
+      return Future.succeededFuture(refreshed);
+    }
+    // They are refused from here on; the read only shortens how long they stay in memory.
+    List<String> all = InList.of(credentials);
+    return database
+        .read(GRANTS + " WHERE grant_id IN " + InList.marks(all), all, this::putGrant)
+        .map(read -> refreshed);
   }
 
   @Override
@@ -222,24 +235,26 @@ public final class Revocations implements Mirror {
     return !after.equals(before);
   }
 
-  /** Returns the longest lifetime of a token of a grant. */
-  static long longestTokenMillis(String grantId) {
-    return grantId.startsWith(CREDENTIAL_PREFIX + '_')
-        ? SigningKeys.LONGEST_TOKEN_MILLIS
-        : LONGEST_GRANTED_MILLIS;
+  /** Returns true if a grant is a publishing credential. */
+  public static boolean isCredential(String grantId) {
+    return grantId.startsWith(CREDENTIAL_PREFIX + '_');
   }
 
-  private long keptUntil(String grantId) {
-    return clock.millis() + longestTokenMillis(grantId) + SLACK_MILLIS;
+  /** Returns the longest lifetime of a token of a grant. */
+  static long longestTokenMillis(String grantId) {
+    return isCredential(grantId) ? SigningKeys.LONGEST_TOKEN_MILLIS : LONGEST_GRANTED_MILLIS;
   }
 
   /**
    * Revokes every token of a grant, here at once and in other processes within a second.
    *
+   * @param expiresAtMillis when the grant expires, and with it the token of a credential
    * @param along statements of the same commit
    */
-  public Future<Void> revokeGrant(String grantId, List<Statement> along) {
-    long keptUntil = keptUntil(grantId);
+  public Future<Void> revokeGrant(String grantId, long expiresAtMillis, List<Statement> along) {
+    long lastToken =
+        isCredential(grantId) ? expiresAtMillis : clock.millis() + LONGEST_GRANTED_MILLIS;
+    long keptUntil = lastToken + SLACK_MILLIS;
     List<Statement> statements = new ArrayList<>(along);
     statements.add(
         Statement.of(
@@ -293,12 +308,12 @@ public final class Revocations implements Mirror {
             """
             INSERT INTO revoked_grant (grant_id, kept_until)
             SELECT grant_id, CAST(? AS BIGINT)
-            + CASE WHEN publish_bytes IS NULL THEN 0 ELSE CAST(? AS BIGINT) END
+            + CASE WHEN publish_bytes IS NULL THEN CAST(? AS BIGINT) ELSE expires_at END
             FROM oauth_grant WHERE org_id = ? AND username = ? AND revoked_at IS NULL
             ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until\
             """,
-            now + LONGEST_GRANTED_MILLIS + SLACK_MILLIS,
-            SigningKeys.LONGEST_TOKEN_MILLIS - LONGEST_GRANTED_MILLIS,
+            SLACK_MILLIS,
+            now + LONGEST_GRANTED_MILLIS,
             orgId,
             username),
         Statement.of(

@@ -46,7 +46,7 @@ public final class AuthorizationServer {
   private final GrantRevocation revocation;
   private final DeviceFlow devices;
   private final PublishingCredentials credentials;
-  private final CredentialRoutes credentialRoutes;
+  private final LimitStore limits;
 
   /**
    * @param baseUrl the service's address for clients; read when requests are served
@@ -70,7 +70,7 @@ public final class AuthorizationServer {
         new Grants(database, store, revocation, issuer.tokens(), issuer.members(), clock, random);
     credentials =
         new PublishingCredentials(database, store, revocation, issuer.tokens(), clock, random);
-    credentialRoutes = new CredentialRoutes(credentials, new LimitStore(database));
+    limits = new LimitStore(database);
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 
@@ -84,7 +84,7 @@ public final class AuthorizationServer {
     new DeviceRoutes(devices, sessions, templates).bind(operations);
     new OAuthTokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
     new MetadataRoutes(keys, baseUrl).bind(operations);
-    credentialRoutes.bind(operations);
+    new CredentialRoutes(credentials, limits, sessions).bind(operations);
   }
 
   /** The members' grants, for their account page. */

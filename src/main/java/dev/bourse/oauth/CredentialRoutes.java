@@ -7,6 +7,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.signin.Sessions;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -16,10 +18,12 @@ import java.util.List;
 final class CredentialRoutes {
   private final PublishingCredentials credentials;
   private final LimitStore limits;
+  private final Sessions sessions;
 
-  CredentialRoutes(PublishingCredentials credentials, LimitStore limits) {
+  CredentialRoutes(PublishingCredentials credentials, LimitStore limits, Sessions sessions) {
     this.credentials = credentials;
     this.limits = limits;
+    this.sessions = sessions;
   }
 
   void bind(Operations operations) {
@@ -45,7 +49,20 @@ final class CredentialRoutes {
     InsufficientScopeException.require(caller, Scope.CHECKPOINTS_WRITE);
     return limits
         .requireNone(caller, "mintPublishingCredential")
-        .compose(allowed -> credentials.mint(orgId(call), caller.requireMember(), order));
+        .compose(allowed -> callerInForce(call))
+        .compose(
+            callerInForce ->
+                credentials.mint(orgId(call), caller.requireMember(), order, callerInForce));
+  }
+
+  private Future<List<Statement>> callerInForce(Call call) {
+    Principal caller = call.principal();
+    return caller.credential() == Principal.CredentialKind.SESSION
+        ? sessions
+            .find(call)
+            .map(found -> GrantStore.requireSession(found.orElseThrow(GrantStore::signedOut)))
+        : Future.succeededFuture(
+            GrantStore.requireGrant(orgId(call), caller.requireMember(), caller.grantId()));
   }
 
   private Future<JsonObject> revoke(Call call) {

@@ -76,10 +76,15 @@ record Grant(
    *     empty
    */
   AuditRow row(String action, long atMillis, String further) {
+    return row(actor(), action, atMillis, further);
+  }
+
+  /** Returns the same audit row in the name of another actor than the member. */
+  AuditRow row(String actor, String action, long atMillis, String further) {
     return new AuditRow(
         atMillis,
         orgId,
-        actor(),
+        actor,
         action,
         orgId,
         "grant_id=%s client_id=%s scopes=%s resource=%s%s%s"

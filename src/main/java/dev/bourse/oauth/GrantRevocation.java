@@ -40,18 +40,24 @@ final class GrantRevocation implements ConnectedApplications {
    * before.
    */
   Future<Void> end(Grant grant, String further) {
+    return end(grant, grant.actor(), further);
+  }
+
+  /** Does the same in the name of another actor than the member. */
+  Future<Void> end(Grant grant, String actor, String further) {
     long now = clock.millis();
     return revocations
         .revokeGrant(
             grant.grantId(),
+            grant.expiresAtMillis(),
             List.of(
                 GrantStore.revoke(grant.grantId(), now, GrantEndedException::new),
-                AuditStore.insert(grant.row("oauth_revoke", now, further))))
+                AuditStore.insert(grant.row(actor, "oauth_revoke", now, further))))
         .recover(
             fault ->
                 // Stores once more that its tokens are refused, which is harmless.
                 fault instanceof GrantEndedException
-                    ? revocations.revokeGrant(grant.grantId(), List.of())
+                    ? revocations.revokeGrant(grant.grantId(), grant.expiresAtMillis(), List.of())
                     : Future.failedFuture(fault));
   }
 
@@ -106,12 +112,7 @@ final class GrantRevocation implements ConnectedApplications {
 
   @Override
   public Future<Boolean> revoke(String orgId, String username, String id) {
-    return store
-        .find(id)
-        .map(
-            found ->
-                found.filter(
-                    grant -> grant.orgId().equals(orgId) && grant.username().equals(username)))
+    return find(orgId, username, id)
         .compose(
             theirs ->
                 endIfFound(theirs, " reason=member")
@@ -120,18 +121,26 @@ final class GrantRevocation implements ConnectedApplications {
                             theirs.filter(grant -> grant.isInForce(clock.millis())).isPresent()));
   }
 
+  /** Finds a member's grant to an application. A publishing credential is not one. */
+  private Future<Optional<Grant>> find(String orgId, String username, String id) {
+    return store
+        .find(id)
+        .map(
+            found ->
+                found.filter(
+                    grant ->
+                        grant.orgId().equals(orgId)
+                            && grant.username().equals(username)
+                            && !Revocations.isCredential(grant.grantId())));
+  }
+
   @Override
   public Future<Boolean> narrow(String orgId, String username, String id, TokenLimits asked) {
     long now = clock.millis();
-    return store
-        .find(id)
+    return find(orgId, username, id)
         .compose(
-            found -> {
-              Grant grant =
-                  found
-                      .filter(one -> one.orgId().equals(orgId) && one.username().equals(username))
-                      .filter(one -> one.isInForce(now))
-                      .orElse(null);
+            theirs -> {
+              Grant grant = theirs.filter(one -> one.isInForce(now)).orElse(null);
               if (grant == null) {
                 return Future.succeededFuture(false);
               }

@@ -12,9 +12,11 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the rows of grants, codes and refresh tokens. */
 final class GrantStore {
@@ -77,7 +79,38 @@ final class GrantStore {
             session.id()));
   }
 
-  private static ApiException signedOut() {
+  /**
+   * Fails the commit when the grant of the caller's token has ended, or its member was suspended or
+   * removed. Both rows are locked, in the order in which signing out everywhere writes them.
+   *
+   * @param grantId null for a token without a grant
+   */
+  static List<Statement> requireGrant(String orgId, String username, @Nullable String grantId) {
+    List<Statement> statements = new ArrayList<>();
+    statements.add(
+        Statement.guarded(
+            GrantStore::signedOut,
+            """
+            UPDATE member SET username = username WHERE org_id = ? AND username = ?
+            AND suspended_at IS NULL\
+            """,
+            orgId,
+            username));
+    if (grantId != null) {
+      statements.add(
+          Statement.guarded(
+              () ->
+                  ApiException.of(ErrorCode.UNAUTHORIZED, "the permission was taken back just now"),
+              """
+              UPDATE oauth_grant SET revoked_at = revoked_at
+              WHERE grant_id = ? AND revoked_at IS NULL\
+              """,
+              grantId));
+    }
+    return statements;
+  }
+
+  static ApiException signedOut() {
     return ApiException.of(
         ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again");
   }

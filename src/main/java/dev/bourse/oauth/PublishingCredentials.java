@@ -38,6 +38,14 @@ final class PublishingCredentials {
   /** Live credentials of one member, all listed on the account page. */
   static final int MAX_OF_MEMBER = 20;
 
+  /**
+   * Credentials that one member mints in a day: one each quarter of an hour. Each process keeps a
+   * revoked one in memory until its token would have expired.
+   */
+  static final int MAX_A_DAY = 100;
+
+  private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
+
   /** Ended in one run of the job; the next run ends the rest. */
   private static final int ENDED_AT_ONCE = 100;
 
@@ -45,6 +53,9 @@ final class PublishingCredentials {
   private static final String CLIENT_ID = "publishing";
 
   private static final Set<Scope> SCOPES = Set.of(Scope.CHECKPOINTS_WRITE);
+
+  /** The actor that ends a credential with its node. */
+  private static final String MARKET = "system:market";
 
   private static final String HELD = "a.gone_at IS NULL AND a.state <> 'RECLAIMING'";
 
@@ -117,18 +128,24 @@ final class PublishingCredentials {
 
   /**
    * Mints a credential. Fails with {@code unknown-node} if the organization does not hold the node,
-   * and with {@code conflict} past {@link #MAX_OF_MEMBER}.
+   * and with {@code conflict} past {@link #MAX_OF_MEMBER} and {@link #MAX_A_DAY}.
+   *
+   * @param callerInForce fails the commit if the caller's session or grant has ended
    */
-  Future<Minted> mint(String orgId, String username, Order order) {
+  Future<Minted> mint(String orgId, String username, Order order, List<Statement> callerInForce) {
     String node = order.node();
     return (node == null
             ? Future.succeededFuture(Optional.<String>empty())
             : allocation(orgId, node).map(Optional::of))
-        .compose(allocation -> mint(orgId, username, order, allocation));
+        .compose(allocation -> mint(orgId, username, order, callerInForce, allocation));
   }
 
   private Future<Minted> mint(
-      String orgId, String username, Order order, Optional<String> allocation) {
+      String orgId,
+      String username,
+      Order order,
+      List<Statement> callerInForce,
+      Optional<String> allocation) {
     long now = clock.millis();
     long expiresAt = order.expiresAtMillis();
     Grant grant =
@@ -148,6 +165,7 @@ final class PublishingCredentials {
             null,
             TokenLimits.NONE);
     List<Statement> statements = new ArrayList<>(CallerGuard.of(orgId, grant.actor()));
+    statements.addAll(callerInForce);
     statements.add(
         Statement.guarded(
             PublishingCredentials::tooMany,
@@ -161,6 +179,20 @@ final class PublishingCredentials {
             orgId,
             username,
             now));
+    // Rows of ended credentials stay for a day, so this counts all that were minted in it.
+    statements.add(
+        Statement.guarded(
+            DailyLimitException::new,
+            """
+            UPDATE org SET retired_at = retired_at WHERE org_id = ?
+            AND (SELECT COUNT(*) FROM oauth_grant WHERE org_id = ? AND username = ?
+            AND publish_bytes IS NOT NULL AND created_at > ?) < %s\
+            """
+                .formatted(MAX_A_DAY),
+            orgId,
+            orgId,
+            username,
+            now - DAY_MILLIS));
     statements.add(GrantStore.insert(grant));
     statements.add(
         Statement.of(
@@ -184,6 +216,11 @@ final class PublishingCredentials {
                         order.node() == null ? "" : " node=" + order.node()))));
     return database
         .commit(statements)
+        .recover(
+            fault ->
+                fault instanceof DailyLimitException
+                    ? mintedToday(orgId, username)
+                    : Future.failedFuture(fault))
         .map(
             stored ->
                 new Minted(
@@ -205,6 +242,35 @@ final class PublishingCredentials {
                             CLIENT_ID,
                             grant.grantId(),
                             Math.max(1_000, expiresAt - now)))));
+  }
+
+  private static final class DailyLimitException extends RuntimeException {
+    DailyLimitException() {
+      super("too many credentials minted in a day", null, false, false);
+    }
+  }
+
+  /** Fails with the time at which the member may mint the next credential. */
+  private Future<Void> mintedToday(String orgId, String username) {
+    return database
+        .readFirst(
+            """
+            SELECT created_at FROM oauth_grant WHERE org_id = ? AND username = ?
+            AND publish_bytes IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET %s\
+            """
+                .formatted(MAX_A_DAY - 1),
+            List.of(orgId, username),
+            row -> row.integer("created_at"))
+        .compose(
+            found ->
+                Future.failedFuture(
+                    ApiException.of(
+                            ErrorCode.CONFLICT,
+                            "you minted %s publishing credentials within a day; the next is"
+                                + " possible at %s",
+                            MAX_A_DAY,
+                            Times.rfc3339(found.orElseGet(clock::millis) + DAY_MILLIS))
+                        .with("reason", "limit")));
   }
 
   private static ApiException tooMany() {
@@ -274,7 +340,7 @@ final class PublishingCredentials {
               if (found.stream().noneMatch(one -> one.id().equals(id))) {
                 throw ApiException.notFound("publishing credential", id);
               }
-              return end(id, " reason=member");
+              return end(id, Optional.empty(), " reason=member");
             })
         .map(now);
   }
@@ -290,29 +356,32 @@ final class PublishingCredentials {
         .read(
             """
             SELECT g.grant_id FROM oauth_grant g WHERE g.allocation_id IS NOT NULL
-            AND g.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM allocation a
+            AND g.revoked_at IS NULL AND g.expires_at > ? AND NOT EXISTS (SELECT 1 FROM allocation a
             WHERE a.allocation_id = g.allocation_id AND %s) LIMIT %s\
             """
                 .formatted(HELD, ENDED_AT_ONCE),
-            List.of(),
+            List.of(clock.millis()),
             row -> row.text("grant_id"))
         .compose(
             found -> {
               Future<Void> ended = Future.succeededFuture();
               for (String id : found) {
-                ended = ended.compose(done -> end(id, " reason=node"));
+                ended = ended.compose(done -> end(id, Optional.of(MARKET), " reason=node"));
               }
               return ended.map(found.size() == ENDED_AT_ONCE);
             });
   }
 
-  private Future<Void> end(String id, String further) {
+  /**
+   * @param system the part of the service that ends it; empty for its member
+   */
+  private Future<Void> end(String id, Optional<String> system, String further) {
     return store
         .find(id)
         .compose(
             found ->
                 found.isPresent()
-                    ? revocation.end(found.get(), further)
+                    ? revocation.end(found.get(), system.orElseGet(found.get()::actor), further)
                     : Future.succeededFuture());
   }
 }

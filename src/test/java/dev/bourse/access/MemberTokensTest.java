@@ -294,7 +294,7 @@ class MemberTokensTest extends StoreFixture {
     String other = tokens.issue(token(REST, Set.of(), "g2"));
     String token = issued();
     tokens.authenticate(token);
-    await(revocations.revokeGrant("g1", List.of()));
+    await(revocations.revokeGrant("g1", clock.millis(), List.of()));
 
     refused(token);
     tokens.authenticate(other);
@@ -334,7 +334,7 @@ class MemberTokensTest extends StoreFixture {
   @Test
   void whatIsRevokedStaysSoAfterARestartUntilTheTokensHaveExpired() throws Exception {
     String token = issued();
-    await(revocations.revokeGrant("g1", List.of()));
+    await(revocations.revokeGrant("g1", clock.millis(), List.of()));
     await(revocations.revokeMember("acme", "bob", List.of()));
     Revocations restarted = new Revocations(database, clock);
     await(restarted.load());
@@ -354,10 +354,43 @@ class MemberTokensTest extends StoreFixture {
   }
 
   @Test
+  void aRevokedCredentialIsForgottenInEveryProcessWhenItsTokenHasExpired() throws Exception {
+    Revocations other = new Revocations(database, clock);
+    await(revocations.revokeGrant("pub_1", clock.millis() + 10 * MINUTE, List.of()));
+    await(other.refresh(List.of("pub_1", "g1")));
+    for (Revocations each : List.of(revocations, other)) {
+      await(each.sweep(clock.millis()));
+      assertTrue(each.isRevoked("pub_1"));
+    }
+    clock.advance(30 * MINUTE);
+    for (Revocations each : List.of(revocations, other)) {
+      await(each.sweep(clock.millis()));
+      assertFalse(each.isRevoked("pub_1"));
+    }
+    assertTrue(other.isRevoked("g1"));
+    assertEquals(List.of(), texts("SELECT grant_id FROM revoked_grant"));
+  }
+
+  @Test
+  void aPublishingCredentialHasTheFormOfAnAgentsToken() {
+    BearerAuthenticator bearer =
+        new BearerAuthenticator(
+            organizations, new Operators(new AccessStore(database), clock), tokens);
+    String job = tokens.issue(token(tokens.publishingAudience(), Set.of(), "pub_1"));
+    assertTrue(bearer.isAgents("Bearer " + job));
+    // The form decides, so the answer does not tell whether the signature is right.
+    assertTrue(bearer.isAgents("Bearer " + job.substring(0, job.length() - 4)));
+    assertFalse(bearer.isAgents("Bearer " + issued()));
+    assertFalse(bearer.isAgents("Bearer " + tokens.issue(token(MCP, Set.of(), "g1"))));
+    assertFalse(bearer.isAgents("Bearer eyJ.#.x"));
+  }
+
+  @Test
   void aGrantWhoseRevocationCouldNotBeStoredIsNotSaidToBeRevoked() {
     failNextCommits(1);
     fails(
-        dev.bourse.store.StoreUnavailableException.class, revocations.revokeGrant("g1", List.of()));
+        dev.bourse.store.StoreUnavailableException.class,
+        revocations.revokeGrant("g1", clock.millis(), List.of()));
     tokens.authenticate(issued());
   }
 

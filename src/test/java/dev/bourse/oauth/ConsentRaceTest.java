@@ -15,12 +15,18 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** A consent at one process while another signs its member out everywhere. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ConsentRaceTest extends StoreFixture {
   private static final Session SESSION = new Session("s1", "acme", "ann", "c", 0, 1, 1);
+
+  private static final Supplier<List<Statement>> BY_SESSION =
+      () -> GrantStore.requireSession(SESSION);
+  private static final Supplier<List<Statement>> BY_TOKEN =
+      () -> GrantStore.requireGrant("acme", "ann", "g1");
 
   private String url;
 
@@ -52,6 +58,17 @@ class ConsentRaceTest extends StoreFixture {
 
   @Test
   void whoWaitsForASignOutFindsTheSessionEnded() throws Exception {
+    isRefusedAfterWaitingFor("DELETE FROM member_session", ErrorCode.FORBIDDEN, BY_SESSION);
+  }
+
+  @Test
+  void whoWaitsForTheEndOfAnApplicationFindsItsGrantEnded() throws Exception {
+    isRefusedAfterWaitingFor(
+        "UPDATE oauth_grant SET revoked_at = 1", ErrorCode.UNAUTHORIZED, BY_TOKEN);
+  }
+
+  private void isRefusedAfterWaitingFor(
+      String end, ErrorCode code, Supplier<List<Statement>> required) throws Exception {
     await(
         database.commit(
             List.of(
@@ -65,18 +82,25 @@ class ConsentRaceTest extends StoreFixture {
                     INSERT INTO member_session
                     (session_sha256, org_id, username, created_at, seen_at, expires_at)
                     VALUES ('s1', 'acme', 'ann', 0, 0, 1)\
-                    """))));
-    await(database.commit(GrantStore.requireSession(SESSION)));
+                    """),
+                Statement.of(
+                    """
+                    INSERT INTO oauth_grant (grant_id, org_id, username, client_id, client_name,
+                    scopes, resource, refreshable, created_at, idle_until, expires_at)
+                    VALUES ('g1', 'acme', 'ann', 'app', 'App', '', '', ?, 0, 1, 1)\
+                    """,
+                    true))));
+    await(database.commit(required.get()));
     try (Connection other = SharedPostgres.server().connect(url);
         Connection watching = SharedPostgres.server().connect(url)) {
       other.setAutoCommit(false);
       execute(other, "UPDATE member SET username = username WHERE username = 'ann'");
-      execute(other, "DELETE FROM member_session");
-      Future<Void> consent = database.commit(GrantStore.requireSession(SESSION));
+      execute(other, end);
+      Future<Void> consent = database.commit(required.get());
       eventually("it waits for the other", () -> somebodyWaitsForALock(watching));
       assertFalse(consent.isComplete());
       other.commit();
-      assertEquals(ErrorCode.FORBIDDEN, fails(ApiException.class, consent).code());
+      assertEquals(code, fails(ApiException.class, consent).code());
     }
   }
 }
