@@ -110,22 +110,35 @@ final class CheckpointRows {
   /**
    * Condition that the member who announced the draft of {@code c} may still publish it: they are
    * not suspended, and have been on the roster since before the announcement, so that a later
-   * member with the same name cannot continue it; the publishing credential that announced it, if
-   * any, has not ended; and for a public item the feed is open to the organization {@code o}.
+   * member with the same name cannot continue it; and for a public item the feed is open to the
+   * organization {@code o}.
    */
-  static final String MAY_PUBLISH =
+  static final String MEMBER_MAY_PUBLISH =
       """
       (c.org_id = '' OR (o.retired_at IS NULL AND (c.visibility = '%s' OR o.kind = '%s') \
       AND EXISTS (SELECT 1 FROM member m JOIN checkpoint_revision d \
       ON d.item_id = c.item_id AND d.revision = c.draft_revision \
       WHERE m.org_id = c.org_id AND m.username = c.creator \
       AND m.suspended_at IS NULL AND m.created_at <= d.created_at \
-      AND (c.creator_id IS NULL OR c.creator_id = %s) \
-      AND (d.credential_id IS NULL OR EXISTS (SELECT 1 FROM oauth_grant \
-      WHERE grant_id = d.credential_id AND %s)))))\
+      AND (c.creator_id IS NULL OR c.creator_id = %s))))\
       """
-          .formatted(
-              Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID, PublishingLimits.NOT_ENDED);
+          .formatted(Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID);
+
+  /** Condition that the draft {@code p} was announced by a publishing credential that has ended. */
+  static final String CREDENTIAL_ENDED =
+      """
+      p.credential_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM oauth_grant \
+      WHERE grant_id = p.credential_id AND %s)\
+      """
+          .formatted(PublishingLimits.NOT_ENDED);
+
+  /** Condition that the draft of {@code c} may still be published. */
+  static final String MAY_PUBLISH =
+      """
+      (%s AND NOT EXISTS (SELECT 1 FROM checkpoint_revision p \
+      WHERE p.item_id = c.item_id AND p.revision = c.draft_revision AND %s))\
+      """
+          .formatted(MEMBER_MAY_PUBLISH, CREDENTIAL_ENDED);
 
   private CheckpointRows() {}
 

@@ -72,6 +72,9 @@ public final class Sweep {
    */
   private static final String OFFBOARD = "system:offboard";
 
+  /** The actor that withdraws announcements of publishing credentials that have ended. */
+  private static final String CHECKPOINTS = "system:checkpoints";
+
   /** Sorts before every set. */
   private static final BlobName FIRST = new BlobName("", 0);
 
@@ -201,22 +204,32 @@ public final class Sweep {
         .compose(
             end -> {
               lastPending = end.orElse(0L);
-              return store.listWithdrawn(after, end.orElse(Long.MAX_VALUE), PENDING);
-            })
-        .compose(
-            withdrawn ->
-                each(
-                    withdrawn,
-                    item ->
-                        changes.commit(
-                            new ChangeSet(Optional.of(item), item.withoutDraft()),
-                            List.of(
-                                changes.row(
-                                    OFFBOARD,
-                                    item,
-                                    "checkpoint_withdraw",
-                                    CheckpointChanges.describe(
-                                        item, Objects.requireNonNull(item.draft())))))));
+              long until = end.orElse(Long.MAX_VALUE);
+              // A removal ends credentials, too; what it withdraws is recorded as its consequence.
+              return store
+                  .listOffboarded(after, until, PENDING)
+                  .compose(found -> withdraw(OFFBOARD, found))
+                  .compose(
+                      count ->
+                          store
+                              .listRevoked(after, until, PENDING)
+                              .compose(found -> withdraw(CHECKPOINTS, found))
+                              .map(more -> count + more));
+            });
+  }
+
+  private Future<Integer> withdraw(String actor, List<Checkpoint> withdrawn) {
+    return each(
+        withdrawn,
+        item ->
+            changes.commit(
+                new ChangeSet(Optional.of(item), item.withoutDraft()),
+                List.of(
+                    changes.row(
+                        actor,
+                        item,
+                        "checkpoint_withdraw",
+                        CheckpointChanges.describe(item, Objects.requireNonNull(item.draft()))))));
   }
 
   /** Deletes expired drafts after the same time again. */

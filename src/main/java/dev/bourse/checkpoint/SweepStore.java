@@ -54,20 +54,35 @@ public final class SweepStore {
   }
 
   /**
-   * Lists items whose draft may no longer be published.
+   * Lists items whose draft was announced by a publishing credential that has ended.
    *
    * @param afterMillis drafts that expire later than this
    * @param untilMillis and not later than this
    */
-  Future<List<Checkpoint>> listWithdrawn(long afterMillis, long untilMillis, int limit) {
+  Future<List<Checkpoint>> listRevoked(long afterMillis, long untilMillis, int limit) {
+    return listDrafts(CheckpointRows.CREDENTIAL_ENDED, afterMillis, untilMillis, limit);
+  }
+
+  /**
+   * Lists items whose member may no longer publish the draft.
+   *
+   * @param afterMillis drafts that expire later than this
+   * @param untilMillis and not later than this
+   */
+  Future<List<Checkpoint>> listOffboarded(long afterMillis, long untilMillis, int limit) {
+    return listDrafts("NOT " + CheckpointRows.MEMBER_MAY_PUBLISH, afterMillis, untilMillis, limit);
+  }
+
+  private Future<List<Checkpoint>> listDrafts(
+      String condition, long afterMillis, long untilMillis, int limit) {
     return items(
         """
         (SELECT c.* FROM checkpoint_revision p JOIN checkpoint c \
         ON c.item_id = p.item_id AND c.draft_revision = p.revision \
         LEFT JOIN org o ON o.org_id = c.org_id \
-        WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT %s LIMIT ?)\
+        WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND %s LIMIT ?)\
         """
-            .formatted(CheckpointRows.MAY_PUBLISH),
+            .formatted(condition),
         List.of(Revision.State.PENDING.label(), afterMillis, untilMillis, limit));
   }
 

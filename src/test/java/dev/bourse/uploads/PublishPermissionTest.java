@@ -103,6 +103,20 @@ class PublishPermissionTest extends UploadFixture {
         texts("SELECT actor FROM audit WHERE action = 'checkpoint_withdraw'"));
   }
 
+  @Test
+  void aDraftOfARevokedCredentialIsNotWithdrawnAsAnOffboarding() throws Exception {
+    Services services = services();
+    announce(services, Visibility.ORG, true);
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE checkpoint_revision SET credential_id = 'pub_gone'"))));
+    sweep(services);
+    assertEquals(0, accountedBytes());
+    assertEquals(
+        List.of("system:checkpoints"),
+        texts("SELECT actor FROM audit WHERE action = 'checkpoint_withdraw'"));
+  }
+
   @ParameterizedTest
   @EnumSource
   void aRequestUnderWayIsCutOff(Reason reason) throws Exception {
