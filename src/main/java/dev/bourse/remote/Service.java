@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -43,6 +44,24 @@ public final class Service {
   /** Returns true if requests carry no token. */
   public boolean isAnonymous() {
     return credential == Credential.NONE;
+  }
+
+  /**
+   * Returns true if the token is a publishing credential, which other operations refuse. Its
+   * audience says so.
+   */
+  public boolean onlyPublishes() throws RefusedException {
+    String[] parts = credential.token().split("\\.", -1);
+    try {
+      return parts.length == 3
+          && new JsonObject(
+                      new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8))
+                  .getValue("aud")
+              instanceof String audience
+          && audience.endsWith("/api/checkpoints");
+    } catch (IllegalArgumentException | DecodeException other) {
+      return false;
+    }
   }
 
   /** Returns the address, without a slash at the end. */

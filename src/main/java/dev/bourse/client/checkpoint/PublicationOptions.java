@@ -46,9 +46,13 @@ final class PublicationOptions {
     return title != null || !(replace.equals("true") || replace.equals("false"));
   }
 
-  /** The item of this name that a publication would replace; empty when there is none. */
+  /**
+   * The item of this name that a publication would replace; empty when there is none, or when the
+   * token is a publishing credential, which reads nothing. The service then decides by the
+   * announcement alone.
+   */
   Optional<JsonObject> replaced(Service service, String name) throws RefusedException {
-    if (replace.equals("false")) {
+    if (replace.equals("false") || service.onlyPublishes()) {
       return Optional.empty();
     }
     if (!replace.equals("true")) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.Times;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.FilesFixture;
@@ -211,6 +212,29 @@ class CheckpointCommandTest {
     shell.with("BOURSE_TOKEN", "nonsense");
     Outcome refused = shell.run("checkpoint", "list").ended(1).says("BOURSE_TOKEN");
     assertFalse((refused.out() + refused.err()).contains("nonsense"), refused.err());
+  }
+
+  @Test
+  void aPublishingCredentialPushesFilesAndFolders() throws IOException {
+    String credential =
+        bourse
+            .inSession("acme", "alice")
+            .post(
+                "/api/console/credentials",
+                new JsonObject()
+                    .put("name", "training")
+                    .put("expires_at", Times.rfc3339(System.currentTimeMillis() + 3_600_000))
+                    .put("max_bytes", 1 << 20))
+            .json()
+            .getString("token");
+    MemberShell job = alice().with("BOURSE_TOKEN", credential);
+    String first = id(job.run(push(file("epoch.bin", FilesFixture.bytes(1_000, 1)))));
+    String second = id(job.run(push(file("epoch.bin", FilesFixture.bytes(1_000, 2)))));
+    assertEquals(first, second);
+    assertEquals(2, stored(first).getInteger("revision"));
+    Path run = Files.createDirectory(folder.resolve("run"));
+    Files.write(run.resolve("a.bin"), FilesFixture.bytes(1_000, 3));
+    assertEquals("ready", stored(id(job.run(push(run)))).getString("status"));
   }
 
   @Test
