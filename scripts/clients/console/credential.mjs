@@ -36,8 +36,12 @@ await during(browser, async () => {
   await page.getByRole("button", { name: "Mint a credential" }).click();
   await page.getByLabel("Name").fill("walked job");
   await page.getByLabel("Limit (GiB)").fill("1");
+  const lastDay = new Date(Date.now() + 30 * 86_400_000 - 120_000);
+  const local = new Date(lastDay.getTime() - lastDay.getTimezoneOffset() * 60_000);
+  await page.getByLabel("Expires after").fill(local.toISOString().slice(0, 10));
   await page.getByRole("button", { name: "Mint", exact: true }).click();
   const token = await page.locator("#minted-token").innerText();
+  assert((await page.locator("#minted-script").innerText()).includes(`BOURSE_TOKEN=${token}`), "the script has the token");
   await page.getByRole("button", { name: "I have kept it" }).click();
   await page.getByText("walked job").first().waitFor();
 

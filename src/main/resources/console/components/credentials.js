@@ -84,9 +84,21 @@ function order(values) {
   return {
     name: values.name,
     max_bytes: Math.round(Number(values.max_bytes) * GIB),
-    expires_at: values.expires_at ? new Date(`${values.expires_at}T23:59:59`).toISOString() : '',
+    expires_at: values.expires_at ? endOf(values.expires_at) : '',
     ...(node ? { node } : {}),
   };
+}
+
+/**
+ * The end of a day, or on the last possible day the latest possible time. The time is a minute early, because the clock
+ * of this browser may be ahead.
+ * @param {string} date
+ */
+function endOf(date) {
+  const latest = Date.now() + 30 * DAY_MILLIS - 60_000;
+  const end = new Date(`${date}T23:59:59`).getTime();
+  const isLastDay = new Date(`${date}T00:00:00`).getTime() <= latest;
+  return new Date(isLastDay ? Math.min(end, latest) : end).toISOString();
 }
 
 /** The date in so many days, as a field of dates takes it. @param {number} days */
@@ -96,12 +108,14 @@ function day(days) {
 
 /** Shows a token, this once. @param {any} minted */
 async function show(minted) {
+  const script = `export BOURSE_URL=${location.origin}\nexport BOURSE_TOKEN=${minted.token}\nbourse checkpoint push model.bin`;
   await openDialog(
     (close) => html`<form method="dialog" @submit=${onSubmit(() => close())}>
       <h2>The credential ${minted.name}</h2>
       <p><strong>This is the only time it is shown.</strong> It is not stored and cannot be read again.</p>
       <p class="secret"><code id="minted-token">${minted.token}</code> <bourse-copy value=${minted.token} label="the credential"></bourse-copy></p>
-      <p class="muted small">The job sends it as <code>Authorization: Bearer …</code>.</p>
+      <p class="muted small">The job sends it as <code>Authorization: Bearer …</code>. A training script can publish with the command line:</p>
+      <p class="secret"><code id="minted-script">${script}</code> <bourse-copy value=${script} label="the script"></bourse-copy></p>
       <div class="actions"><button type="submit">I have kept it</button></div>
     </form>`,
     { mayEscape: false },

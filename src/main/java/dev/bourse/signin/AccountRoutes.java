@@ -167,7 +167,9 @@ public final class AccountRoutes {
     Future<List<OwnSessions.OwnSession>> rows = own.list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
         applications.list(session.orgId(), session.username());
-    return Future.all(rows, connected)
+    Future<List<String>> credentials =
+        applications.listCredentials(session.orgId(), session.username());
+    return Future.all(rows, connected, credentials)
         .map(
             read ->
                 pages.page(
@@ -181,7 +183,9 @@ public final class AccountRoutes {
                         "applications",
                         connected.result().stream()
                             .map(ConnectedApplications.Application::name)
-                            .toList()),
+                            .toList(),
+                        "credentials",
+                        credentials.result()),
                     List.of()));
   }
 
