@@ -30,7 +30,9 @@ public final class CheckpointView {
     String member = caller.memberId();
     boolean isCreator = member != null && item.isBy(member);
     JsonObject json =
-        metadata(listed, shown).put("urls", urls(FAMILY + item.id())).put("can_delete", isCreator);
+        metadata(listed, shown)
+            .put("urls", urls(FAMILY + item.id()))
+            .put("can_delete", isCreator && caller.publishingCredential() == null);
     String reason = shown.rejectionReason();
     return isCreator && reason != null ? json.put("rejection_reason", reason) : json;
   }

@@ -98,13 +98,15 @@ public record Publisher(
   /**
    * Returns true if this publisher may replace and delete an item. A job may replace what jobs of
    * the same member published, but nothing that the member published in person, because a
-   * replacement ends the earlier bytes.
+   * replacement ends the earlier bytes. An expired announcement has no bytes to lose.
    */
   boolean owns(Checkpoint item) {
     return item.orgId().equals(orgId)
         && (item.isPlatform() || item.isBy(creatorId))
         && (credential == null
-            || item.revisions().stream().allMatch(revision -> revision.credentialId() != null));
+            || item.revisions().stream()
+                .filter(Revision::isHeld)
+                .allMatch(revision -> revision.credentialId() != null));
   }
 
   /** Returns true if this publisher may send and commit the newest bytes of an item. */

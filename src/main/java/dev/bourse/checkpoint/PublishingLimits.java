@@ -26,13 +26,27 @@ final class PublishingLimits {
       AND a.state <> 'RECLAIMING'))\
       """;
 
+  private static final Supplier<ApiException> ENDED =
+      () ->
+          ApiException.of(
+              ErrorCode.UNAUTHORIZED, "the publishing credential has expired or was revoked");
+
+  private static final Supplier<ApiException> ANNOUNCER_ENDED =
+      () ->
+          ApiException.of(
+              ErrorCode.GONE,
+              """
+              the publishing credential that announced this file has expired or was revoked; \
+              announce the file again\
+              """);
+
   private PublishingLimits() {}
 
   /** Returns statements that reserve the bytes of a draft, after its row is written. */
   static List<Statement> reserve(Revision draft, long nowMillis) {
     String credentialId = String.valueOf(draft.credentialId());
     return List.of(
-        inForce("used_at = ?", credentialId, nowMillis, nowMillis),
+        inForce(ENDED, "used_at = ?", credentialId, nowMillis, nowMillis),
         // A statement of its own, because PostgreSQL sums as of the start of the statement that
         // waits for the lock.
         Statement.guarded(
@@ -48,18 +62,23 @@ final class PublishingLimits {
 
   /** Returns a statement that counts the bytes of a draft as published. */
   static Statement spend(Revision published, long nowMillis) {
+    // The member may send this, too, and is signed in.
     return inForce(
+        ANNOUNCER_ENDED,
         "published_bytes = published_bytes + ?",
         String.valueOf(published.credentialId()),
         published.metadata().bytes(),
         nowMillis);
   }
 
-  private static Statement inForce(String change, String credentialId, long value, long nowMillis) {
+  private static Statement inForce(
+      Supplier<ApiException> ended,
+      String change,
+      String credentialId,
+      long value,
+      long nowMillis) {
     return Statement.guarded(
-        () ->
-            ApiException.of(
-                ErrorCode.UNAUTHORIZED, "the publishing credential has expired or was revoked"),
+        ended,
         "UPDATE oauth_grant SET %s WHERE grant_id = ? AND expires_at > ? AND %s"
             .formatted(change, NOT_ENDED),
         value,

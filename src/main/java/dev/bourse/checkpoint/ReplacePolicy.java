@@ -59,9 +59,21 @@ public record ReplacePolicy(Mode mode, String id) {
       return Optional.of(one);
     }
     if (atPlace.isPresent() && (mode == Mode.NONE || !publisher.owns(atPlace.get()))) {
-      throw taken(atPlace.get());
+      throw mode == Mode.ANY && publisher.credential() != null
+          ? takenFromJobs(atPlace.get())
+          : taken(atPlace.get());
     }
     return atPlace;
+  }
+
+  /** Returns the error for a job whose request asks to replace an item already. */
+  private static ApiException takenFromJobs(Checkpoint there) {
+    return ConflictReason.EXISTS.of(
+        """
+        checkpoint %s of %s has this file name and visibility; a publishing credential replaces \
+        only what publishing credentials of the same member published; take another name\
+        """,
+        there.id(), there.creator());
   }
 
   /** Returns the error for a place that another item has. */

@@ -83,10 +83,11 @@ final class UploadAppender {
         "the body exceeds the %s bytes that were announced", metadata.bytes());
   }
 
-  /** The error after the member who announced the file has lost the permission. */
+  /** The error after the announcer of the file has lost the permission. */
   private static ApiException withdrawn() {
     return ApiException.of(
         ErrorCode.GONE,
-        "the member who announced this file may no longer publish it; no more bytes are accepted");
+        "the member or the publishing credential that announced this file may no longer publish it;"
+            + " no more bytes are accepted");
   }
 }

@@ -3,7 +3,10 @@ package dev.bourse.checkpoint;
 import static dev.bourse.checkpoint.CheckpointSamples.item;
 import static dev.bourse.checkpoint.CheckpointSamples.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
@@ -51,6 +54,34 @@ class ReplacePolicyTest {
   @Test
   void anotherMembersPlaceIsTaken() {
     isTaken(ReplacePolicy.ANY, NONE, BOB);
+  }
+
+  private static final Publisher JOB =
+      new Publisher(
+          "acme",
+          "alice",
+          "acme/alice/1",
+          "member:alice",
+          null,
+          false,
+          new Publisher.Credential("pub_1", CheckpointSamples.LATE));
+
+  @Test
+  void aJobIsNotToldToReplaceWhatItAskedToReplace() {
+    ApiException refused =
+        refused(
+            ErrorCode.CONFLICT, () -> ReplacePolicy.ANY.choose(ALICES, NONE, JOB, Visibility.ORG));
+    assertEquals("exists", refused.extras().get("reason"));
+    assertFalse(refused.detail().contains("replace it"), refused.detail());
+    isTaken(ReplacePolicy.NONE, NONE, JOB);
+  }
+
+  @Test
+  void anExpiredAnnouncementOfTheMemberDoesNotBlockAJob() {
+    Checkpoint announced = item(Visibility.ORG);
+    Checkpoint expired = announced.expired();
+    assertFalse(JOB.owns(announced));
+    assertTrue(JOB.owns(expired));
   }
 
   @Test

@@ -202,7 +202,43 @@ class PublishingCredentialApiTest extends PublishingCredentialFixture {
     Begun begun = Begun.with(job(credential));
     begun.rest().ok();
     revoke(credential).ok();
-    begun.commit(alice).refused(ErrorCode.UNAUTHORIZED);
+    String detail = begun.commit(alice).refused(ErrorCode.GONE).getString("detail");
+    assertTrue(detail.contains("announce"), detail);
+  }
+
+  @Test
+  void aJobAnnouncesNoEmptyFiles() {
+    JsonObject refused =
+        job(minted(MUCH))
+            .post(FAMILY, publication(freshName(), new byte[0], "org"))
+            .refused(ErrorCode.BAD_REQUEST);
+    assertTrue(refused.getString("detail").startsWith("bytes: "), refused.encode());
+    announce(alice, publication(freshName(), new byte[0], "org"));
+  }
+
+  @Test
+  void aJobDoesNotSeeThatItMayDelete() {
+    JsonObject item = publish(job(minted(MUCH)), freshName(), bytes(10, 1), "org");
+    assertEquals(false, item.getBoolean("can_delete"));
+    assertEquals(true, alice.get(item(item.getString("id"))).ok().getBoolean("can_delete"));
+  }
+
+  @Test
+  void thePageThatSignsOutEverywhereListsIt() {
+    minted(alice, order("listed before it ends", MUCH));
+    String page =
+        new String(
+            alice.fetch("GET", "/sign-out/everywhere").body(),
+            java.nio.charset.StandardCharsets.UTF_8);
+    assertTrue(page.contains("listed before it ends"), page);
+  }
+
+  @Test
+  void itIsNotAnApplication() {
+    JsonObject credential = minted(MUCH);
+    String id = credential.getString("credential_id");
+    alice.delete("/api/console/applications/" + id).refused(ErrorCode.NOT_FOUND);
+    publish(job(credential), freshName(), bytes(10, 1), "org");
   }
 
   @Test
@@ -223,6 +259,13 @@ class PublishingCredentialApiTest extends PublishingCredentialFixture {
     train.declare(0, 5);
     train.untilHeld(0);
     hasEnded(job, begun);
+    String id = credential.getString("credential_id");
+    assertEquals(
+        List.of("system:market"),
+        bourse.audit("acme", false).stream()
+            .filter(row -> row.action().equals("oauth_revoke") && row.detail().contains(id))
+            .map(row -> row.actor())
+            .toList());
     assertTrue(
         listed(alice).stream()
             .noneMatch(
