@@ -115,7 +115,7 @@ async function show(minted) {
       <p><strong>This is the only time it is shown.</strong> It is not stored and cannot be read again.</p>
       <p class="secret"><code id="minted-token">${minted.token}</code> <bourse-copy value=${minted.token} label="the credential"></bourse-copy></p>
       <p class="muted small">The job sends it as <code>Authorization: Bearer …</code>. A training script can publish with the command line:</p>
-      <p class="secret"><code id="minted-script">${script}</code> <bourse-copy value=${script} label="the script"></bourse-copy></p>
+      <div class="code-line"><pre tabindex="0"><code id="minted-script">${script}</code></pre><bourse-copy value=${script} label="the script"></bourse-copy></div>
       <div class="actions"><button type="submit">I have kept it</button></div>
     </form>`,
     { mayEscape: false },
