@@ -41,8 +41,9 @@ public final class DeliveryEngine<T> {
   private static final long ROOM_MILLIS = 1_000;
 
   /**
-   * Queues held in memory, at 200 bytes each. Past half of them, queues that are not due are left
-   * to the scans, so that receivers that fail for days leave room for those that are due.
+   * Queues held in memory, at 200 bytes each. Past half of them, queues whose last attempt failed
+   * are left to the scans, and past a quarter those that are not due, so that failing receivers
+   * leave room for others, and those with long pauses for those that are due.
    */
   private static final int MAX_QUEUES = 50_000;
 
@@ -109,8 +110,22 @@ public final class DeliveryEngine<T> {
   /** The mark at the start of the pass in progress. */
   private DeliveryKind.Mark scanning = DeliveryKind.Mark.UNKNOWN;
 
-  /** The last queue that the pass in progress added; null at its start. */
+  private boolean isPassing;
+
+  /** The queue after which the pass in progress goes on; null for the first one. */
   private Schedule.@Nullable Queue scannedTo;
+
+  /** Whether the pass in progress started at the first queue, or starts there again. */
+  private boolean isFromFirst;
+
+  /** Whether the pass in progress adds failing queues; not when it starts again. */
+  private boolean isWithFailing;
+
+  /**
+   * The queue before the first failing one that found no room. The next pass adds failing queues
+   * from there on, so that they take turns, and then starts again at the first queue for the rest.
+   */
+  private Schedule.@Nullable Queue resumeAfter;
 
   private long scannedNanos;
   private long scanTookNanos;
@@ -287,7 +302,8 @@ public final class DeliveryEngine<T> {
       }
       isDelivering = false;
       scanned = DeliveryKind.Mark.UNKNOWN;
-      scannedTo = null;
+      isPassing = false;
+      resumeAfter = null;
       kind.leaseLost();
       schedule.clear();
     }
@@ -296,10 +312,10 @@ public final class DeliveryEngine<T> {
   private Future<Void> look(DeliveryKind.Mark mark) {
     boolean isChanged = mark.changes() != scanned.changes();
     long begin = nanoTime.getAsLong();
-    boolean isAwaited = scannedTo == null && mark.equals(scanned);
+    boolean isAwaited = !isPassing && mark.equals(scanned);
     long pause = isAwaited ? TimeUnit.MILLISECONDS.toNanos(terms.scanMillis()) : 0;
     boolean isScan =
-        (isChanged && scannedTo == null)
+        (isChanged && !isPassing)
             || begin - scannedNanos >= Math.max(pause, scanTookNanos * SCAN_SHARE);
     return kind.prepare(isScan)
         .compose(ready -> isScan ? scan(isChanged, mark, begin) : Future.succeededFuture())
@@ -308,29 +324,48 @@ public final class DeliveryEngine<T> {
 
   /** Reads one page of the pending queues; a pass takes several if there are very many. */
   private Future<Void> scan(boolean isChanged, DeliveryKind.Mark mark, long begin) {
-    if (scannedTo == null) {
+    if (!isPassing) {
+      isPassing = true;
       scanning = mark;
+      scannedTo = resumeAfter;
+      isFromFirst = resumeAfter == null;
+      isWithFailing = true;
+      resumeAfter = null;
     }
     return kind.listPending(Optional.ofNullable(scannedTo), maxQueues)
         .map(
             found -> {
               scannedNanos = nanoTime.getAsLong();
               scanTookNanos = scannedNanos - begin;
-              if (putAll(found, isChanged) && found.size() < maxQueues) {
-                scannedTo = null;
+              boolean isLast = putAll(found, isChanged) && found.size() < maxQueues;
+              if (isLast && isFromFirst) {
+                isPassing = false;
                 scanned = scanning;
+              } else if (isLast) {
+                isFromFirst = true;
+                isWithFailing = false;
+                scannedTo = null;
               }
               return null;
             });
   }
 
-  /** Adds listed queues up to the first one for which there is no room; returns true if all fit. */
+  /**
+   * Adds listed queues up to the first one for which there is no room; returns true if all fit.
+   * Queues that are not due or that fail do not wait for room: the next pass finds them.
+   */
   private boolean putAll(List<DeliveryKind.Pending> found, boolean isChanged) {
     for (DeliveryKind.Pending pending : found) {
       if (isChanged || !schedule.knows(pending.queue())) {
         long pause = pauseUntil(pending.dueMillis());
-        if (!put(pending.queue(), pause) && pause == 0) {
+        boolean isFailing = pending.tries() > 0;
+        boolean fits =
+            (isWithFailing || !isFailing || isChanged) && put(pending.queue(), pause, isFailing);
+        if (!fits && pause == 0 && !isFailing) {
           return false;
+        }
+        if (!fits && pause == 0 && resumeAfter == null) {
+          resumeAfter = scannedTo;
         }
       }
       scannedTo = pending.queue();
@@ -343,26 +378,33 @@ public final class DeliveryEngine<T> {
    * attempt.
    */
   public void put(Schedule.Queue queue) {
-    put(queue, 0);
+    put(queue, 0, false);
   }
 
   /** Returns false if there is no room for the queue. */
-  private boolean put(Schedule.Queue queue, long pauseMillis) {
+  private boolean put(Schedule.Queue queue, long pauseMillis, boolean isFailing) {
     boolean fits =
-        schedule.knows(queue) || (pauseMillis > 0 ? !isHalfFull() : schedule.queues() < maxQueues);
+        schedule.knows(queue)
+            || (pauseMillis > 0
+                ? mayWait()
+                : schedule.queues() < (isFailing ? maxQueues / 2 : maxQueues));
     if (fits) {
-      schedule.put(queue, now() + pauseMillis);
+      schedule.put(queue, now() + pauseMillis, isFailing);
     }
     return fits;
   }
 
-  private boolean isHalfFull() {
-    return schedule.queues() >= maxQueues / 2;
+  /** Returns true if there is room for a queue that is not due. */
+  private boolean mayWait() {
+    return schedule.queues() < maxQueues / 4;
   }
 
   /** Ends an attempt whose queue is not due before a pause has passed. */
   private void putBack(Schedule.Queue queue, long pauseMillis, boolean isFailure) {
-    if (pauseMillis > 0 && isHalfFull()) {
+    boolean isDropped = pauseMillis > 0 && !mayWait();
+    if (isDropped && isFailure) {
+      schedule.dropFailed(queue, now());
+    } else if (isDropped) {
       schedule.recordEmpty(queue, now());
     } else if (isFailure) {
       schedule.recordFailure(queue, now() + pauseMillis, now());

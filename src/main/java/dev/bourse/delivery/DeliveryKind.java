@@ -26,8 +26,9 @@ public interface DeliveryKind<T> {
    * A queue that may have a pending item; it is read when it is tried.
    *
    * @param dueMillis earliest time of the next attempt, as stored
+   * @param tries attempts at its first item so far, which failed
    */
-  record Pending(Schedule.Queue queue, long dueMillis) {}
+  record Pending(Schedule.Queue queue, long dueMillis, int tries) {}
 
   /** Reads the current mark; called at each poll. */
   default Future<Mark> readMark() {

@@ -87,6 +87,16 @@ public final class Schedule {
    * is being tried, only the fact that another item follows is recorded.
    */
   public void put(Queue queue, long dueMillis) {
+    put(queue, dueMillis, false);
+  }
+
+  /**
+   * Adds an item as {@link #put(Queue, long)} does.
+   *
+   * @param isFailing whether earlier attempts at the item failed; if the queue is not known, its
+   *     endpoint then counts as failing until an attempt succeeds
+   */
+  public void put(Queue queue, long dueMillis, boolean isFailing) {
     Endpoint endpoint = endpoints.computeIfAbsent(queue.endpointId(), id -> new Endpoint());
     Attempt attempt = endpoint.underWay.get(queue);
     if (attempt != null) {
@@ -99,6 +109,7 @@ public final class Schedule {
     }
     if (known == null) {
       queues++;
+      endpoint.isFailing |= isFailing;
     } else {
       endpoint.remove(known);
     }
@@ -184,6 +195,12 @@ public final class Schedule {
     } else if (endpoint.waiting.isEmpty() && endpoint.underWay.isEmpty()) {
       endpoints.remove(queue.endpointId());
     }
+  }
+
+  /** Records a failed attempt as {@link #recordFailure} does, but forgets the queue. */
+  public void dropFailed(Queue queue, long nowMillis) {
+    endpoint(queue).isFailing = true;
+    recordEmpty(queue, nowMillis);
   }
 
   private Endpoint endpoint(Queue queue) {

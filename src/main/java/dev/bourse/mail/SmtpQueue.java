@@ -148,7 +148,7 @@ abstract class SmtpQueue implements MailSender {
   private final class Kind implements DeliveryKind<Claim> {
     @Override
     public Future<List<Pending>> listPending(Optional<Schedule.Queue> after, int most) {
-      return listDue(most).map(due -> due.stream().map(id -> new Pending(queue(id), 0)).toList());
+      return listDue(most).map(due -> due.stream().map(id -> new Pending(queue(id), 0, 0)).toList());
     }
 
     @Override

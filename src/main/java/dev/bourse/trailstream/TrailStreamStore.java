@@ -223,7 +223,7 @@ final class TrailStreamStore {
   Future<List<DeliveryKind.Pending>> listAhead(Optional<Schedule.Queue> after, int most) {
     return database.read(
         """
-        SELECT s.org_id, s.next_try_at %s WHERE s.disabled_at IS NULL AND s.org_id > ? AND (EXISTS
+        SELECT s.org_id, s.next_try_at, s.tries %s WHERE s.disabled_at IS NULL AND s.org_id > ? AND (EXISTS
         (SELECT 1 FROM audit_seal w WHERE w.org_id = s.org_id AND w.is_read = 0
         AND w.batch = s.writes_batch + 1) OR (s.include_reads = 1 AND EXISTS
         (SELECT 1 FROM audit_seal r WHERE r.org_id = s.org_id AND r.is_read = 1
@@ -231,7 +231,9 @@ final class TrailStreamStore {
         """
             .formatted(OF_LIVE, most),
         List.of(after.map(Schedule.Queue::endpointId).orElse("")),
-        row -> new DeliveryKind.Pending(queue(row.text("org_id")), row.integer("next_try_at")));
+        row ->
+            new DeliveryKind.Pending(
+                queue(row.text("org_id")), row.integer("next_try_at"), row.smallInteger("tries")));
   }
 
   static Schedule.Queue queue(String orgId) {

@@ -206,15 +206,18 @@ final class OutboxStore {
   }
 
   /**
-   * Lists queues with pending deliveries after a queue, in the order of their names; each may be
-   * due, or empty when it is tried.
+   * Lists queues with pending deliveries after a queue, in the order of their names, with the due
+   * time and the attempts of their first delivery.
    */
   Future<List<DeliveryKind.Pending>> listQueues(Optional<Schedule.Queue> after, int most) {
     return database.read(
         """
-        SELECT DISTINCT endpoint_id, source FROM webhook_delivery
+        SELECT d.endpoint_id, d.source, d.due_at, d.tries FROM
+        (SELECT endpoint_id, source, MIN(position) AS position FROM webhook_delivery
         WHERE outcome IS NULL AND (endpoint_id, source) > (?, ?)
-        ORDER BY endpoint_id, source LIMIT %s\
+        GROUP BY endpoint_id, source ORDER BY endpoint_id, source LIMIT %s) head
+        JOIN webhook_delivery d ON d.endpoint_id = head.endpoint_id AND d.source = head.source
+        AND d.position = head.position AND d.outcome IS NULL ORDER BY d.endpoint_id, d.source\
         """
             .formatted(most),
         List.of(
@@ -222,7 +225,9 @@ final class OutboxStore {
             after.map(Schedule.Queue::source).orElse("")),
         row ->
             new DeliveryKind.Pending(
-                new Schedule.Queue(row.text("endpoint_id"), row.text("source")), 0));
+                new Schedule.Queue(row.text("endpoint_id"), row.text("source")),
+                row.integer("due_at"),
+                row.smallInteger("tries")));
   }
 
   /** The first pending delivery of a queue, and its endpoint. */

@@ -89,7 +89,9 @@ class DeliveryEngineTest extends StoreFixture {
           .map(
               entry ->
                   new DeliveryKind.Pending(
-                      queue(entry.getKey()), entry.getValue().attempts.nextAtMillis()))
+                      queue(entry.getKey()),
+                      entry.getValue().attempts.nextAtMillis(),
+                      entry.getValue().attempts.tries()))
           .toList();
     }
 
@@ -284,7 +286,7 @@ class DeliveryEngineTest extends StoreFixture {
   }
 
   /** Receivers that hang until the test ends their attempts. */
-  private final class Hanging extends Courier {
+  private class Hanging extends Courier {
     private final List<Promise<Attempt>> hung = new ArrayList<>();
     private final Predicate<String> hangs;
 
@@ -341,6 +343,46 @@ class DeliveryEngineTest extends StoreFixture {
     }
     eventually("others are delivered", () -> store.pendingOf(r -> r.startsWith("well")) == 0);
     assertEquals(MOST / 2, kind.hung());
+    kind.timeOut();
+  }
+
+  @Test
+  void moreReceiversThatHangThanFitIntoMemoryLeaveHalfOfTheAttemptsAndOfTheMemoryToOthers()
+      throws Exception {
+    int receivers = 300;
+    Hanging kind = new Hanging(receiver -> receiver.startsWith("hung"));
+    for (int i = 0; i < receivers; i++) {
+      store.add(queue("hung" + i), 1);
+    }
+    engine(TERMS, kind, 100).start(TestJobs.of(vertx, clock), null);
+    for (int ended = 0; ended < receivers; ended += MOST) {
+      int expected = Math.min(MOST, receivers - ended);
+      eventually("they hang", () -> kind.hung() == expected);
+      kind.timeOut();
+    }
+    eventually("all failures are stored", () -> store.leastTries() == 1);
+    pass(DAY);
+    eventually("half of the attempts hang", () -> kind.hung() == MOST / 2);
+    for (int i = 0; i < 200; i++) {
+      store.add(queue("well" + i), PER_QUEUE);
+    }
+    eventually("others are delivered", () -> store.pendingOf(r -> r.startsWith("well")) == 0);
+    assertEquals(MOST / 2, kind.hung());
+    kind.timeOut();
+  }
+
+  @Test
+  void receiversThatHungBeforeTheProcessStartedLeaveHalfOfTheAttemptsToOthers() throws Exception {
+    Hanging kind = new Hanging(receiver -> receiver.startsWith("hung"));
+    for (int i = 0; i < 100; i++) {
+      store.add(queue("hung" + i), 1);
+      store.line(queue("hung" + i)).attempts =
+          new AttemptHistory(0, 1, 0L, 0L, null, "no answer within 15 seconds");
+    }
+    store.add(queue("well"), PER_QUEUE);
+    start(kind);
+    eventually("the other is delivered", () -> store.taken("well").equals(upTo(PER_QUEUE)));
+    eventually("half of the attempts hang", () -> kind.hung() == MOST / 2);
     kind.timeOut();
   }
 
@@ -409,6 +451,41 @@ class DeliveryEngineTest extends StoreFixture {
           pass(TimeUnit.MINUTES.toMillis(1));
           return store.leastTries() > 1;
         });
+  }
+
+  @Test
+  void scansTakeTheirShareOfTimeAlsoWhileThereIsNoRoom() throws Exception {
+    AtomicLong polls = new AtomicLong();
+    AtomicLong lists = new AtomicLong();
+    Hanging kind =
+        new Hanging(receiver -> true) {
+          @Override
+          public Future<Mark> readMark() {
+            polls.incrementAndGet();
+            return super.readMark();
+          }
+
+          @Override
+          public Future<List<Pending>> listPending(Optional<Schedule.Queue> after, int most) {
+            lists.incrementAndGet();
+            nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+            return super.listPending(after, most);
+          }
+        };
+    for (int i = 0; i < 100; i++) {
+      store.add(queue("r" + i), 1);
+    }
+    engine(TERMS, kind, 10).start(TestJobs.of(vertx, clock), null);
+    long seen = 0;
+    for (int scans = 1; scans <= 8; scans++) {
+      long polled = polls.get();
+      eventually("it polls without a scan", () -> polls.get() > polled + 20);
+      assertTrue(lists.get() <= seen + 1, lists + " scans");
+      seen = lists.get();
+      nanos.addAndGet(TimeUnit.SECONDS.toNanos(21));
+    }
+    assertEquals(MOST, kind.hung());
+    kind.timeOut();
   }
 
   /** A database of several processes. */

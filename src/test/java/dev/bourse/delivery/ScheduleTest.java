@@ -73,6 +73,38 @@ class ScheduleTest {
   }
 
   @Test
+  void aDroppedFailureKeepsItsEndpointFailing() {
+    schedule.put(queue("a", 1), 0);
+    schedule.put(queue("a", 2), 1);
+    schedule.put(queue("a", 3), 1);
+    takeAll(0);
+    schedule.dropFailed(queue("a", 1), 1);
+    assertEquals(List.of(queue("a", 2)), takeAll(1));
+    assertEquals(1, schedule.queues());
+  }
+
+  @Test
+  void aDroppedFailureThatIsFollowedIsTriedAtOnce() {
+    schedule.put(queue("a", 1), 0);
+    takeAll(0);
+    schedule.put(queue("a", 1), 0);
+    schedule.dropFailed(queue("a", 1), 1);
+    assertEquals(List.of(queue("a", 1)), takeAll(1));
+    schedule.dropFailed(queue("a", 1), 1);
+    assertEquals(List.of(), takeAll(2));
+    assertEquals(0, schedule.queues());
+  }
+
+  @Test
+  void anItemThatFailedBeforeMakesItsEndpointFailing() {
+    schedule.put(queue("a", 1), 0, true);
+    schedule.put(queue("a", 2), 0);
+    assertEquals(List.of(queue("a", 1)), takeAll(0));
+    schedule.recordSuccess(queue("a", 1), 1);
+    assertEquals(List.of(queue("a", 2), queue("a", 1)), takeAll(1));
+  }
+
+  @Test
   void whatComesWhileAnAttemptFailsOrIsPostponedIsTriedAtOnce() {
     schedule.put(queue("a", 1), 0);
     takeAll(0);

@@ -17,6 +17,7 @@ import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
+import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
@@ -392,6 +393,11 @@ class WebhookDispatcherTest extends StoreFixture {
         String refused = "webhook_delivery WHERE outcome IS NULL AND tries = " + tries;
         eventually("attempt " + tries + " is stored", () -> count(refused) == 1);
         assertEquals(tries, receiver.received().size());
+        DeliveryKind.Pending pending =
+            await(new OutboxStore(database).listQueues(Optional.empty(), 2)).get(0);
+        assertEquals(
+            List.of(pending.dueMillis()), integers("SELECT MAX(due_at) FROM webhook_delivery"));
+        assertEquals(tries, pending.tries());
         clock.advance(integers("SELECT MAX(due_at) FROM webhook_delivery").get(0) - clock.millis());
       }
       receiver.await(2);
