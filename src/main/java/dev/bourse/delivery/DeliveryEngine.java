@@ -238,10 +238,10 @@ public final class DeliveryEngine<T> {
   }
 
   /**
-   * Stops starting attempts, and succeeds when those in progress have ended. An attempt that takes
-   * too long is repeated by another process.
+   * Stops starting attempts, and returns true when those in progress have ended; false if some take
+   * too long. Another process repeats them.
    */
-  public Future<Void> stop() {
+  public Future<Boolean> stop() {
     Promise<Void> stopped = Promise.promise();
     run(
         () -> {
@@ -254,8 +254,9 @@ public final class DeliveryEngine<T> {
     return stopped
         .future()
         .timeout(STOP_MILLIS, TimeUnit.MILLISECONDS)
-        .otherwiseEmpty()
-        .compose(ended -> releaseLease());
+        .map(true)
+        .otherwise(false)
+        .compose(hasEnded -> releaseLease().map(hasEnded));
   }
 
   private Future<Void> releaseLease() {

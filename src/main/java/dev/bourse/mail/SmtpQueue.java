@@ -130,7 +130,14 @@ abstract class SmtpQueue implements MailSender {
   /** Waits for mails that are being sent. */
   @Override
   public Future<Void> close() {
-    return server.close(engine.stop());
+    return server.close(
+        engine
+            .stop()
+            .compose(
+                hasEnded ->
+                    hasEnded
+                        ? Future.succeededFuture()
+                        : Future.failedFuture("attempts are in progress")));
   }
 
   private OptionalLong next(

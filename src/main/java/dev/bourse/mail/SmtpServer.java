@@ -119,7 +119,7 @@ final class SmtpServer {
    * does not exist: one that is being opened, or could not be. So close waits until no attempt is
    * in progress, and ignores a failure: connections left open end with the process.
    *
-   * @param idle completes when no attempt is in progress
+   * @param idle succeeds when no attempt is in progress
    */
   Future<Void> close(Future<Void> idle) {
     return idle.timeout(closeMillis, TimeUnit.MILLISECONDS)

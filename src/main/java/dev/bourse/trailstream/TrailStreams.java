@@ -128,6 +128,6 @@ public final class TrailStreams {
    * Stops, and completes when the attempts in progress have ended; another process sends the rest.
    */
   public Future<Void> stop() {
-    return streamer.engine().stop().eventually(client::close);
+    return streamer.engine().stop().eventually(client::close).mapEmpty();
   }
 }

@@ -125,6 +125,6 @@ public final class Webhooks {
    */
   public Future<Void> stop() {
     unsubscribe.run();
-    return dispatcher.engine().stop().eventually(client::close);
+    return dispatcher.engine().stop().eventually(client::close).mapEmpty();
   }
 }

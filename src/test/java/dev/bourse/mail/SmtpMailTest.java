@@ -43,17 +43,25 @@ class SmtpMailTest {
     return MailServer.smtp(port);
   }
 
+  private SmtpServer relay(int port, long closeMillis) {
+    return new SmtpServer(
+        vertx,
+        new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
+        "bourse@bourse.example",
+        30_000,
+        closeMillis,
+        null);
+  }
+
   private SmtpMail sender(int port, Long... pauses) {
+    return sender(relay(port, 100), pauses);
+  }
+
+  private SmtpMail sender(SmtpServer relay, Long... pauses) {
     SmtpMail sender =
         new SmtpMail(
             vertx,
-            new SmtpServer(
-                vertx,
-                new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
-                "bourse@bourse.example",
-                30_000,
-                100,
-                null),
+            relay,
             List.of(pauses),
             20,
             clock,
@@ -128,6 +136,24 @@ class SmtpMailTest {
       try (Socket connection = silent.accept()) {
         sender.close().await();
         assertTrue(connection.isConnected());
+      }
+    }
+  }
+
+  @Test
+  void theClientStaysOpenWhileAnAttemptIsInProgress() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      silent.setSoTimeout(60_000);
+      SmtpServer relay = relay(silent.getLocalPort(), 60_000);
+      SmtpMail sender = sender(relay, 60_000L);
+      assertTrue(sender.send(MAIL));
+      try (Socket first = silent.accept()) {
+        sender.close().await();
+        Future<Void> second = relay.deliver(MAIL, "id");
+        try (Socket other = silent.accept()) {
+          assertTrue(first.isConnected() && other.isConnected());
+          assertFalse(second.isComplete());
+        }
       }
     }
   }
