@@ -26,8 +26,10 @@ import org.slf4j.LoggerFactory;
  * in the order of the {@link Schedule}, and has the kind store each result. All of it runs on one
  * event loop. With a lease, it runs in the one process that holds the lease; each poll renews it.
  *
- * <p>Due times in memory are measured by the monotonic clock, so that a step of the wall clock
- * delays no attempt.
+ * <p>Due times in memory are measured by the monotonic clock, and stored ones by the wall clock. If
+ * the wall clock steps forward or the machine was suspended, the next scan finds what is due. If it
+ * steps back, retries come later by the step, but at most by the longest pause between attempts: a
+ * stored time beyond it counts as past.
  *
  * @param <T> the items
  */
@@ -357,8 +359,11 @@ public final class DeliveryEngine<T> {
    */
   private boolean putAll(List<DeliveryKind.Pending> found, boolean isChanged) {
     for (DeliveryKind.Pending pending : found) {
+      long pause = pauseUntil(pending.dueMillis());
+      if (pause == 0) {
+        schedule.bringForward(pending.queue(), now());
+      }
       if (isChanged || !schedule.knows(pending.queue())) {
-        long pause = pauseUntil(pending.dueMillis());
         boolean isFailing = pending.tries() > 0;
         boolean fits =
             (isWithFailing || !isFailing || isChanged) && put(pending.queue(), pause, isFailing);

@@ -116,6 +116,14 @@ public final class Schedule {
     endpoint.put(new Due(dueMillis, order++, queue));
   }
 
+  /** Makes a queue that waits due at an earlier time. */
+  public void bringForward(Queue queue, long dueMillis) {
+    Endpoint endpoint = endpoints.get(queue.endpointId());
+    if (endpoint != null && endpoint.byQueue.containsKey(queue)) {
+      put(queue, dueMillis);
+    }
+  }
+
   /** Returns true if a queue is known to have an item, or is being tried. */
   public boolean knows(Queue queue) {
     Endpoint endpoint = endpoints.get(queue.endpointId());

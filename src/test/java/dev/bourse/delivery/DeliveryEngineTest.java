@@ -584,7 +584,42 @@ class DeliveryEngineTest extends StoreFixture {
   }
 
   @Test
-  void aClockThatIsSetBackDelaysNoRetry() throws Exception {
+  void aClockThatStepsForwardMakesRetriesDueAtTheNextScan() throws Exception {
+    Refusing kind = new Refusing();
+    store.add(queue("a"), 1);
+    start(kind);
+    eventually(
+        "it failed often enough for a pause of an hour",
+        () -> {
+          pass(TimeUnit.MINUTES.toMillis(10));
+          return tries("a") >= 8;
+        });
+    kind.isOver = true;
+    clock.advance(DAY);
+    nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(TERMS.scanMillis()));
+    eventually("it is tried again", () -> store.taken("a").equals(upTo(1)));
+  }
+
+  @Test
+  void aClockThatIsSetBackDelaysARetryByTheStep() throws Exception {
+    Refusing kind = new Refusing();
+    store.add(queue("a"), 1);
+    start(kind);
+    eventually("it failed", () -> tries("a") == 1);
+    long due = store.list(Optional.empty(), 1).get(0).dueMillis();
+    clock.advance(-TimeUnit.HOURS.toMillis(1));
+    kind.isOver = true;
+    eventually(
+        "it is tried again",
+        () -> {
+          pass(TimeUnit.MINUTES.toMillis(1));
+          return store.taken("a").equals(upTo(1));
+        });
+    assertTrue(clock.millis() >= due);
+  }
+
+  @Test
+  void aClockThatIsSetBackByMoreThanTheLongestPauseDelaysNoRetry() throws Exception {
     Refusing kind = new Refusing();
     store.add(queue("a"), 1);
     DeliveryEngine<Item> engine = start(kind);

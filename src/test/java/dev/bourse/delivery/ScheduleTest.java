@@ -105,6 +105,19 @@ class ScheduleTest {
   }
 
   @Test
+  void onlyAQueueThatWaitsIsBroughtForward() {
+    schedule.bringForward(queue("a", 1), 0);
+    assertEquals(List.of(), takeAll(0));
+    schedule.put(queue("a", 1), 100);
+    schedule.bringForward(queue("a", 1), 50);
+    schedule.bringForward(queue("a", 1), 70);
+    assertEquals(List.of(queue("a", 1)), takeAll(50));
+    schedule.bringForward(queue("a", 1), 60);
+    schedule.recordFailure(queue("a", 1), 1_000, 70);
+    assertEquals(List.of(), takeAll(999));
+  }
+
+  @Test
   void whatComesWhileAnAttemptFailsOrIsPostponedIsTriedAtOnce() {
     schedule.put(queue("a", 1), 0);
     takeAll(0);
