@@ -101,9 +101,31 @@ final class OutboxRows {
 
   /**
    * Claims a mail for an attempt; empty if it is not due. Exactly one process succeeds, because the
-   * claim makes the mail due later.
+   * claim makes the mail due later. The content is read first, so that a read that fails costs no
+   * attempt.
    */
   Future<Optional<Waiting>> claim(String id) {
+    return database
+        .readFirst(
+            """
+            SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail
+            WHERE mail_id = ? AND dead_at IS NULL\
+            """,
+            List.of(id),
+            OutboxRows::waiting)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? Future.succeededFuture(Optional.<Waiting>empty())
+                    : claim(found.get()).map(Optional::of))
+        .recover(
+            failure ->
+                failure instanceof NotDueException
+                    ? Future.succeededFuture(Optional.empty())
+                    : Future.failedFuture(failure));
+  }
+
+  private Future<Waiting> claim(Waiting mail) {
     return database
         .commit(
             List.of(
@@ -111,22 +133,13 @@ final class OutboxRows {
                     NotDueException::new,
                     """
                     UPDATE outbox_mail SET due_at = %1$s + ?, tries = tries + 1
-                    WHERE mail_id = ? AND dead_at IS NULL AND due_at <= %1$s\
+                    WHERE mail_id = ? AND dead_at IS NULL AND tries = ? AND due_at <= %1$s\
                     """
                         .formatted(now),
                     CLAIM_MILLIS,
-                    id)))
-        .compose(
-            claimed ->
-                database.readFirst(
-                    "SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail WHERE mail_id = ?",
-                    List.of(id),
-                    OutboxRows::waiting))
-        .recover(
-            failure ->
-                failure instanceof NotDueException
-                    ? Future.succeededFuture(Optional.empty())
-                    : Future.failedFuture(failure));
+                    mail.id(),
+                    (long) mail.tries())))
+        .map(claimed -> new Waiting(mail.id(), mail.encrypted(), mail.tries() + 1));
   }
 
   private static Waiting waiting(Row row) {

@@ -158,6 +158,18 @@ class StoredMailTest extends StoreFixture {
   }
 
   @Test
+  void aReadThatFailsCostsNoAttempt() throws Exception {
+    takeAndEnd(mail(1));
+    OutboxRows rows = new OutboxRows(database);
+    String waiting = await(rows.listDue(KEYRING.ids(), 4)).get(0);
+    failNextReads(1);
+    fails(StoreUnavailableException.class, rows.claim(waiting));
+    assertEquals(List.of(0L), integers("SELECT tries FROM outbox_mail"));
+    assertEquals(1, await(rows.claim(waiting)).orElseThrow().tries());
+    assertEquals(List.of(1L), integers("SELECT tries FROM outbox_mail"));
+  }
+
+  @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
     StoredMail process = process(port, KEYRING, Collections.nCopies(6_000, 10L));
