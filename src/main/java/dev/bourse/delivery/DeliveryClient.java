@@ -51,7 +51,13 @@ public final class DeliveryClient {
    * Threads for look-ups. One is blocked by each name server that does not answer; other names are
    * cached for half a minute.
    */
-  static final int RESOLVER_THREADS = 32;
+  private static final int RESOLVER_THREADS = 32;
+
+  /**
+   * Concurrent attempts at failing receivers: a quarter of the threads for look-ups, so that name
+   * servers that never answer do not block healthy receivers.
+   */
+  public static final int MOST_OF_FAILING = RESOLVER_THREADS / 4;
 
   /** Threads for look-ups that a member waits for; they take none from deliveries. */
   private static final int CHECK_THREADS = 4;

@@ -66,6 +66,7 @@ public final class DeliveryEngine<T> {
    *     notifications
    * @param most concurrent attempts
    * @param mostOfReceiver concurrent attempts at one receiver
+   * @param mostOfFailing concurrent attempts at all failing receivers together
    * @param leaseMillis how long a dead process keeps others from delivering; 0 without a lease
    * @param leastLeftMillis remaining lease that an attempt needs to start, so that it ends before
    *     another process may repeat it; 0 without a lease
@@ -77,12 +78,21 @@ public final class DeliveryEngine<T> {
       long scanMillis,
       int most,
       int mostOfReceiver,
+      int mostOfFailing,
       long leaseMillis,
       long leastLeftMillis) {
     /** Returns the same parameters with another interval of polls. */
     public Terms withPollMillis(long millis) {
       return new Terms(
-          job, summary, millis, scanMillis, most, mostOfReceiver, leaseMillis, leastLeftMillis);
+          job,
+          summary,
+          millis,
+          scanMillis,
+          most,
+          mostOfReceiver,
+          mostOfFailing,
+          leaseMillis,
+          leastLeftMillis);
     }
   }
 
@@ -169,7 +179,7 @@ public final class DeliveryEngine<T> {
     this.nanoTime = nanoTime;
     this.random = random;
     this.maxQueues = maxQueues;
-    this.schedule = new Schedule(terms.most(), terms.mostOfReceiver());
+    this.schedule = new Schedule(terms.most(), terms.mostOfReceiver(), terms.mostOfFailing());
   }
 
   /**

@@ -56,14 +56,9 @@ public final class Schedule {
     }
   }
 
-  /**
-   * Concurrent attempts at failing endpoints: a quarter of the threads that look up hosts, so that
-   * name servers that never answer do not block healthy receivers.
-   */
-  private static final int MOST_DOUBTFUL = DeliveryClient.RESOLVER_THREADS / 4;
-
   private final int most;
   private final int mostOfEndpoint;
+  private final int mostOfFailing;
 
   /** In the order of turns: the endpoint that started an attempt last is at the end. */
   private final Map<String, Endpoint> endpoints = new LinkedHashMap<>();
@@ -76,10 +71,12 @@ public final class Schedule {
   /**
    * @param most concurrent attempts
    * @param mostOfEndpoint concurrent attempts of one endpoint
+   * @param mostOfFailing concurrent attempts of all failing endpoints together
    */
-  public Schedule(int most, int mostOfEndpoint) {
+  public Schedule(int most, int mostOfEndpoint, int mostOfFailing) {
     this.most = most;
     this.mostOfEndpoint = mostOfEndpoint;
+    this.mostOfFailing = mostOfFailing;
   }
 
   /**
@@ -150,7 +147,7 @@ public final class Schedule {
   private boolean mayBegin(Endpoint endpoint) {
     return !endpoint.waiting.isEmpty()
         && (endpoint.isFailing
-            ? endpoint.underWay.isEmpty() && doubtful < Math.min(most / 2, MOST_DOUBTFUL)
+            ? endpoint.underWay.isEmpty() && doubtful < mostOfFailing
             : endpoint.underWay.size() < mostOfEndpoint);
   }
 

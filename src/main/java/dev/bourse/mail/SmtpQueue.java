@@ -62,6 +62,8 @@ abstract class SmtpQueue implements MailSender {
                 0,
                 SmtpServer.MAX_SENDING,
                 1,
+                // Each mail is a receiver, and one server takes all: none is healthier than another.
+                SmtpServer.MAX_SENDING,
                 0,
                 0),
             new Kind(),

@@ -5,6 +5,7 @@ import dev.bourse.audit.SealedBatch;
 import dev.bourse.audit.SealedBatches;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.AttemptHistory;
+import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.RetrySchedule;
@@ -31,6 +32,7 @@ final class Streamer implements DeliveryKind<Streamer.Next> {
           30_000,
           BatchSender.MAX_AT_ONCE,
           1,
+          Math.min(BatchSender.MAX_AT_ONCE / 2, DeliveryClient.MOST_OF_FAILING),
           60_000,
           BatchSender.ATTEMPT_MILLIS + 5_000);
 

@@ -7,6 +7,7 @@ import dev.bourse.billing.Month;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.AttemptHistory;
+import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.RetrySchedule;
@@ -57,6 +58,7 @@ final class WebhookDispatcher implements DeliveryKind<Head> {
           SignedSender.MAX_AT_ONCE,
           // Enough for a distant receiver, and no flood.
           4,
+          Math.min(SignedSender.MAX_AT_ONCE / 2, DeliveryClient.MOST_OF_FAILING),
           40_000,
           SignedSender.ATTEMPT_MILLIS + 5_000);
 

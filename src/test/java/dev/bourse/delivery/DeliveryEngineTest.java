@@ -236,11 +236,11 @@ class DeliveryEngineTest extends StoreFixture {
   }
 
   private static final DeliveryEngine.Terms TERMS =
-      new DeliveryEngine.Terms("deliver-tests", "delivering tests", 1, 30_000, MOST, 2, 0, 0);
+      new DeliveryEngine.Terms("deliver-tests", "delivering tests", 1, 30_000, MOST, 2, MOST / 2, 0, 0);
 
   private static final DeliveryEngine.Terms LEASED =
       new DeliveryEngine.Terms(
-          "deliver-tests", "delivering tests", 1, 30_000, MOST, 2, 40_000, 20_000);
+          "deliver-tests", "delivering tests", 1, 30_000, MOST, 2, MOST / 2, 40_000, 20_000);
 
   private DeliveryEngine<Item> engine(
       DeliveryEngine.Terms terms, DeliveryKind<Item> kind, int maxQueues) {

@@ -23,7 +23,7 @@ class ScheduleTest {
   private static final int WALKS = 300;
   private static final int STEPS = 400;
 
-  private final Schedule schedule = new Schedule(MOST, MOST_OF_ENDPOINT);
+  private final Schedule schedule = new Schedule(MOST, MOST_OF_ENDPOINT, MOST / 2);
 
   private static Queue queue(String endpoint, int source) {
     return new Queue(endpoint, "c" + source);
@@ -173,7 +173,7 @@ class ScheduleTest {
 
   @Test
   void ofManyEndpointsThatFailNoMoreAreTriedAtOnceThanLeaveOthersThreadsToLookUpTheirHosts() {
-    Schedule large = new Schedule(256, MOST_OF_ENDPOINT);
+    Schedule large = new Schedule(256, MOST_OF_ENDPOINT, 8);
     for (int i = 0; i < 100; i++) {
       large.put(queue("dead" + i, 1), 0);
     }
@@ -229,7 +229,7 @@ class ScheduleTest {
   }
 
   private static void walk(Random random, String seed) {
-    Schedule schedule = new Schedule(MOST, MOST_OF_ENDPOINT);
+    Schedule schedule = new Schedule(MOST, MOST_OF_ENDPOINT, MOST / 2);
     Model model = new Model();
     long now = 0;
     for (int step = 0; step < STEPS; step++) {
