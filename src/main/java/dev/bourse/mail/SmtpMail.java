@@ -31,6 +31,8 @@ public final class SmtpMail extends SmtpQueue {
   /** By id, with the attempts so far. */
   private final Map<String, Claim> waiting = new ConcurrentHashMap<>();
 
+  private volatile boolean isClosed;
+
   /**
    * @param nanoTime the monotonic clock
    */
@@ -84,6 +86,13 @@ public final class SmtpMail extends SmtpQueue {
         waiting::size);
   }
 
+  /** Waits for mails that are being sent, and drops the others. */
+  @Override
+  public Future<Void> close() {
+    isClosed = true;
+    return super.close();
+  }
+
   /** Retries are in the engine's memory, and no other process has a share. */
   @Override
   Future<List<String>> listDue(int most) {
@@ -107,6 +116,11 @@ public final class SmtpMail extends SmtpQueue {
 
   @Override
   Future<Void> retry(Claim claim, long pauseMillis, String fault) {
+    if (isClosed) {
+      LOG.info("a mail was dropped because the service is stopping: {}", fault);
+      return delete(claim);
+    }
+    logRetry(fault);
     return Future.succeededFuture();
   }
 

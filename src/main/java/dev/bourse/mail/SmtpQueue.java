@@ -94,6 +94,11 @@ abstract class SmtpQueue implements MailSender {
   /** Schedules the next attempt after a failure. */
   abstract Future<Void> retry(Claim claim, long pauseMillis, String fault);
 
+  /** Logs that a mail is tried again. */
+  static void logRetry(String fault) {
+    LOG.info("a mail could not be sent and is tried again: {}", fault);
+  }
+
   /** Gives a mail up after its last attempt. */
   abstract Future<Void> giveUp(Claim claim, String fault);
 
@@ -193,7 +198,6 @@ abstract class SmtpQueue implements MailSender {
     @Override
     public Future<Void> recordFailed(
         Claim claim, Attempt attempt, long nextAtMillis, long nowMillis) {
-      LOG.info("a mail could not be sent and is tried again: {}", attempt.fault());
       return retry(claim, nextAtMillis - nowMillis, String.valueOf(attempt.fault()));
     }
 

@@ -148,6 +148,7 @@ public final class StoredMail extends SmtpQueue {
 
   @Override
   Future<Void> retry(Claim claim, long pauseMillis, String fault) {
+    logRetry(fault);
     return rows.retry(claim, pauseMillis, fault);
   }
 

@@ -10,6 +10,7 @@ import com.icegreen.greenmail.util.GreenMailUtil;
 import dev.bourse.core.FakeClock;
 import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
+import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.MailServer;
 import dev.bourse.testing.TestJobs;
 import io.vertx.core.Future;
@@ -155,6 +156,23 @@ class SmtpMailTest {
           assertFalse(second.isComplete());
         }
       }
+    }
+  }
+
+  @Test
+  void aMailWhoseAttemptFailsWhileTheServiceStopsIsLoggedAsDropped() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        LogCapture log = new LogCapture()) {
+      silent.setSoTimeout(60_000);
+      SmtpMail sender = sender(silent.getLocalPort(), 60_000L);
+      assertTrue(sender.send(MAIL));
+      Future<Void> closed;
+      try (Socket connection = silent.accept()) {
+        closed = sender.close();
+        assertTrue(connection.isConnected());
+      }
+      log.await("a mail was dropped because the service is stopping");
+      closed.await();
     }
   }
 
