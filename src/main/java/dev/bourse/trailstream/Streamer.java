@@ -1,13 +1,13 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.audit.Chain;
-import dev.bourse.audit.SealedBatch;
 import dev.bourse.audit.SealedBatches;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.AttemptHistory;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.DeliveryKind;
+import dev.bourse.delivery.ReceiverChangedException;
 import dev.bourse.delivery.RetrySchedule;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.delivery.SwitchOffReason;
@@ -45,8 +45,8 @@ final class Streamer implements DeliveryKind<Streamer.Next> {
   private final StreamSwitchOff switchOff;
   private final DeliveryEngine<Next> engine;
 
-  /** The next batch of a stream. */
-  record Next(TrailStream stream, SealedBatch batch) {}
+  /** A stream, and the chain whose next batch is sent to it; the batch is read when it is sent. */
+  record Next(TrailStream stream, Chain chain) {}
 
   Streamer(
       Vertx vertx,
@@ -89,23 +89,15 @@ final class Streamer implements DeliveryKind<Streamer.Next> {
   public Future<Optional<Next>> findNext(Schedule.Queue queue) {
     return store
         .findLive(queue.endpointId())
-        .compose(found -> found.map(this::findNext).orElseGet(Streamer::none));
+        .compose(
+            found ->
+                found
+                    .map(this::findNext)
+                    .orElseGet(() -> Future.succeededFuture(Optional.empty())));
   }
 
   private Future<Optional<Next>> findNext(TrailStream stream) {
-    return store
-        .findNext(stream)
-        .compose(chain -> chain.map(next -> find(stream, next)).orElseGet(Streamer::none));
-  }
-
-  private static Future<Optional<Next>> none() {
-    return Future.succeededFuture(Optional.empty());
-  }
-
-  private Future<Optional<Next>> find(TrailStream stream, Chain chain) {
-    return batches
-        .find(chain, stream.progress().batch(chain.isRead()) + 1)
-        .map(found -> found.map(batch -> new Next(stream, batch)));
+    return store.findNext(stream).map(found -> found.map(chain -> new Next(stream, chain)));
   }
 
   @Override
@@ -115,12 +107,20 @@ final class Streamer implements DeliveryKind<Streamer.Next> {
 
   @Override
   public Future<Attempt> send(Next next) {
-    return sender.send(next.stream(), next.batch());
+    TrailStream stream = next.stream();
+    return batches
+        .find(next.chain(), stream.progress().batch(next.chain().isRead()) + 1)
+        // Without its seal, the organization is being deleted.
+        .compose(
+            found ->
+                found
+                    .map(batch -> sender.send(stream, batch))
+                    .orElseGet(() -> Future.failedFuture(new ReceiverChangedException())));
   }
 
   @Override
   public Future<Void> recordDelivered(Next next, Attempt attempt, long nowMillis) {
-    return store.taken(next.stream(), next.batch().chain(), attempt, nowMillis);
+    return store.taken(next.stream(), next.chain(), attempt, nowMillis);
   }
 
   @Override
