@@ -62,7 +62,8 @@ abstract class SmtpQueue implements MailSender {
                 0,
                 SmtpServer.MAX_SENDING,
                 1,
-                // Each mail is a receiver, and one server takes all: none is healthier than another.
+                // Each mail is a receiver, and one server takes all: none is healthier than
+                // another.
                 SmtpServer.MAX_SENDING,
                 0,
                 0),
@@ -162,7 +163,8 @@ abstract class SmtpQueue implements MailSender {
   private final class Kind implements DeliveryKind<Claim> {
     @Override
     public Future<List<Pending>> listPending(Optional<Schedule.Queue> after, int most) {
-      return listDue(most).map(due -> due.stream().map(id -> new Pending(queue(id), 0, 0)).toList());
+      return listDue(most)
+          .map(due -> due.stream().map(id -> new Pending(queue(id), 0, 0)).toList());
     }
 
     @Override

@@ -236,7 +236,8 @@ class DeliveryEngineTest extends StoreFixture {
   }
 
   private static final DeliveryEngine.Terms TERMS =
-      new DeliveryEngine.Terms("deliver-tests", "delivering tests", 1, 30_000, MOST, 2, MOST / 2, 0, 0);
+      new DeliveryEngine.Terms(
+          "deliver-tests", "delivering tests", 1, 30_000, MOST, 2, MOST / 2, 0, 0);
 
   private static final DeliveryEngine.Terms LEASED =
       new DeliveryEngine.Terms(

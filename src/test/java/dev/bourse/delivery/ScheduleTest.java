@@ -105,6 +105,17 @@ class ScheduleTest {
   }
 
   @Test
+  void failingEndpointsHaveTheShareThatIsGiven() {
+    for (int share = 1; share <= MOST; share++) {
+      Schedule given = new Schedule(MOST, MOST_OF_ENDPOINT, share);
+      for (int i = 0; i < 2 * MOST; i++) {
+        given.put(queue("e" + i, 1), 0, true);
+      }
+      assertEquals(share, takeAll(given, 0).size());
+    }
+  }
+
+  @Test
   void onlyAQueueThatWaitsIsBroughtForward() {
     schedule.bringForward(queue("a", 1), 0);
     assertEquals(List.of(), takeAll(0));

@@ -60,14 +60,7 @@ class SmtpMailTest {
 
   private SmtpMail sender(SmtpServer relay, Long... pauses) {
     SmtpMail sender =
-        new SmtpMail(
-            vertx,
-            relay,
-            List.of(pauses),
-            20,
-            clock,
-            System::nanoTime,
-            new Random(1));
+        new SmtpMail(vertx, relay, List.of(pauses), 20, clock, System::nanoTime, new Random(1));
     sender.start(TestJobs.of(vertx, clock));
     return sender;
   }
