@@ -25,6 +25,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.annotation.processing.Generated;
@@ -51,6 +53,9 @@ public final class SchemaTypes {
 
   /** Each error code adds its own members, so an error is a map in the order of its exception. */
   private static final String ERROR = "ApiError";
+
+  /** Code in a description. */
+  private static final Pattern CODE = Pattern.compile("`([^`{}]*)`");
 
   private static final ClassName RECORD = ClassName.get("dev.bourse.json", "JsonRecord");
   private static final ClassName WRITER = ClassName.get("dev.bourse.json", "JsonBytes");
@@ -409,14 +414,34 @@ public final class SchemaTypes {
   /** Formats a description as Javadoc. */
   private static String text(Map<String, Object> schema, String otherwise) {
     String text = schema.get("description") instanceof String own ? own : otherwise;
-    return text.strip()
-        .replace("&", "&amp;")
+    StringBuilder javadoc = new StringBuilder();
+    Matcher code = CODE.matcher(text.strip());
+    int from = 0;
+    for (; code.find(); from = code.end()) {
+      javadoc.append(prose(text.strip().substring(from, code.start()))).append(code(code.group(1)));
+    }
+    return javadoc.append(prose(text.strip().substring(from))).toString();
+  }
+
+  private static String prose(String text) {
+    return escaped(text).replace("\n\n", "\n\n<p>");
+  }
+
+  /** Formats code. Javadoc resolves no entities in an inline tag, so such code is an element. */
+  private static String code(String code) {
+    return code.contains("\\") || code.contains("*/")
+        ? "<code>" + escaped(code) + "</code>"
+        : "{@code " + code + "}";
+  }
+
+  /** Escapes what HTML, Javadoc or the compiler would read; it reads a backslash and u anywhere. */
+  private static String escaped(String text) {
+    return text.replace("&", "&amp;")
         .replace("<", "&lt;")
         .replace(">", "&gt;")
         .replace("*/", "*&#47;")
         .replace("@", "&#64;")
-        .replaceAll("`([^`{}]*)`", "{@code $1}")
-        .replace("\n\n", "\n\n<p>");
+        .replace("\\", "&#92;");
   }
 
   private Map<String, Object> schemas(String contract) {
