@@ -97,7 +97,11 @@ public final class SchemaTypes {
    *
    * @param read the reader's method for it; empty if requests have no such value yet
    */
-  private record Form(Kind kind, TypeName type, String read) {}
+  private record Form(Kind kind, TypeName type, String read) {
+    boolean isArray() {
+      return kind == Kind.VALUES || kind == Kind.RECORDS;
+    }
+  }
 
   /** A property of a schema. */
   private record Member(String name, Form form, boolean isRequired, boolean isNullable) {
@@ -318,18 +322,20 @@ public final class SchemaTypes {
       Map<String, Object> property,
       boolean isRequired,
       boolean isRequest) {
-    Member member =
-        new Member(
-            name, form(schema.contract, property, isRequest), isRequired, isNullable(property));
+    String place = "property %s of %s".formatted(name, schema.name);
+    Form form = form(place, schema.contract, property, isRequest);
+    Member member = new Member(name, form, isRequired, isNullable(property));
+    if (!isRequest && member.isNullable && form.isArray()) {
+      throw unsupported(place, "a nullable array");
+    }
     if (isRequest ? isRequired && member.isNullable : member.isSetting()) {
       throw new IllegalStateException(
-          "property %s of %s: a nullable property is optional in a request, required in an answer"
-              .formatted(name, schema.name));
+          place + ": a nullable property is optional in a request, required in an answer");
     }
     return member;
   }
 
-  private Form form(String contract, Map<String, Object> schema, boolean isRequest) {
+  private Form form(String place, String contract, Map<String, Object> schema, boolean isRequest) {
     Map<String, Object> definition = present(schema);
     if (definition.get("$ref") instanceof String reference) {
       Schema target = target(contract, reference);
@@ -339,7 +345,7 @@ public final class SchemaTypes {
       }
       return isRecord(target, referred)
           ? new Form(Kind.RECORD, target.type(), "")
-          : form(target.contract, referred, isRequest);
+          : form(place, target.contract, referred, isRequest);
     }
     String type = types(definition).stream().filter(t -> !t.equals("null")).findFirst().orElse("");
     return switch (type) {
@@ -356,30 +362,50 @@ public final class SchemaTypes {
               ? new Form(Kind.VALUE, ClassName.get(BigDecimal.class), "decimal")
               : new Form(Kind.VALUE, TypeName.DOUBLE, "");
       case "boolean" -> new Form(Kind.VALUE, TypeName.BOOLEAN, "truth");
-      case "array" -> array(contract, object(definition.get("items")), isRequest);
-      case "object" ->
-          new Form(
-              Kind.MAP,
-              map(
-                  form(contract, object(definition.get("additionalProperties")), isRequest)
-                      .type
-                      .box()),
-              "");
-      default -> throw new IllegalStateException("no Java type for " + definition);
+      case "array" -> array(place, contract, object(definition.get("items")), isRequest);
+      case "object" -> mapOf(place, contract, definition.get("additionalProperties"), isRequest);
+      default -> throw unsupported(place, definition.toString());
     };
   }
 
-  private Form array(String contract, Map<String, Object> items, boolean isRequest) {
-    Form item = form(contract, items, isRequest);
-    TypeName type = isNullable(items) ? item.type.box().annotated(NULLABLE) : item.type.box();
+  private Form array(String place, String contract, Map<String, Object> items, boolean isRequest) {
+    Form item = form(place, contract, items, isRequest);
+    boolean hasNulls = isNullable(items);
+    if (item.kind == Kind.RECORD && !hasNulls) {
+      return new Form(Kind.RECORDS, list(item.type), "");
+    }
+    if (item.kind != Kind.VALUE || (isRequest && hasNulls)) {
+      throw unsupported(place, "an array of " + items);
+    }
+    TypeName type = item.type.box();
     if (item.type.isPrimitive() && item.type != TypeName.BOOLEAN) {
       TypeName number = ClassName.get(Number.class);
-      type = WildcardTypeName.subtypeOf(isNullable(items) ? number.annotated(NULLABLE) : number);
+      type = WildcardTypeName.subtypeOf(hasNulls ? number.annotated(NULLABLE) : number);
+    } else if (hasNulls) {
+      type = type.annotated(NULLABLE);
     }
-    return new Form(
-        item.kind == Kind.RECORD ? Kind.RECORDS : Kind.VALUES,
-        ParameterizedTypeName.get(ClassName.get(List.class), type),
-        item.read.equals("text") ? "texts" : "");
+    return new Form(Kind.VALUES, list(type), item.read.equals("text") ? "texts" : "");
+  }
+
+  private Form mapOf(String place, String contract, Object additional, boolean isRequest) {
+    if (!(additional instanceof Map<?, ?>)) {
+      throw unsupported(place, "an object with neither a schema's name nor a schema of its values");
+    }
+    Map<String, Object> values = object(additional);
+    Form value = form(place, contract, values, isRequest);
+    if (value.kind != Kind.VALUE) {
+      throw unsupported(place, "a map of " + values);
+    }
+    TypeName type = value.type.box();
+    return new Form(Kind.MAP, map(isNullable(values) ? type.annotated(NULLABLE) : type), "");
+  }
+
+  private static IllegalStateException unsupported(String place, String shape) {
+    return new IllegalStateException(place + ": records do not support " + shape);
+  }
+
+  private static TypeName list(TypeName item) {
+    return ParameterizedTypeName.get(ClassName.get(List.class), item);
   }
 
   private static TypeName map(TypeName value) {

@@ -1,6 +1,7 @@
 package dev.bourse.build;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -24,11 +25,16 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The build step that generates records, run on contracts that the product does not have. */
 @Tag("fast")
 class SchemaTypesTest {
   private static final Path GENERATOR = Path.of("src/build/java/dev/bourse/build/SchemaTypes.java");
+
+  private static final String REQUEST =
+      "paths: { /x: { post: { requestBody: { $ref: '#/components/schemas/Answer' } } } }";
 
   private static URLClassLoader compiled;
 
@@ -118,5 +124,69 @@ class SchemaTypesTest {
             " * C:&#92;users&#92;u002a/ &lt;b&gt; &amp; &#64;since *&#47; x; {@code a < b && c},"
                 + " <code>C:&#92;users</code>, <code>*&#47;</code>, `{}`\n"),
         source);
+  }
+
+  /** What the writer of answers and the reader of requests have no form for. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "type: array, items: { type: string, format: date-time }",
+        "type: array, items: { type: array, items: { type: string } }",
+        "type: array, items: { $ref: '#/components/schemas/Words' }",
+        "type: array, items: { $ref: 'common.yaml#/components/schemas/ApiError' }",
+        "type: array, items: { oneOf: [{ type: 'null' }, { $ref: '#/components/schemas/Item' }] }",
+        "type: [array, 'null'], items: { type: string }",
+        "type: [array, 'null'], items: { $ref: '#/components/schemas/Item' }",
+        "oneOf: [{ type: 'null' }, { type: array, items: { type: string } }]",
+        "type: object",
+        "type: object, additionalProperties: true",
+        "type: object, additionalProperties: { type: string, format: date-time }",
+        "type: object, additionalProperties: { $ref: '#/components/schemas/Item' }",
+        "type: object, additionalProperties: { type: array, items: { type: string } }",
+        "type: object, additionalProperties: { $ref: '#/components/schemas/Words' }",
+      })
+  void aShapeThatIsNotSupportedIsRejected(String shape, @TempDir Path folder) {
+    assertEquals(
+        "property sample of Answer: records do not support",
+        rejected(folder, answer(shape)).split(" (a|an) ", 2)[0]);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "type: array, items: { type: [string, 'null'] }",
+        "type: array, items: { $ref: '#/components/schemas/Words' }",
+      })
+  void aShapeThatIsNotSupportedInARequestIsRejected(String shape, @TempDir Path folder) {
+    assertEquals(
+        "property sample of Answer: records do not support",
+        rejected(folder, answer(shape).replace("paths: {}", REQUEST)).split(" (a|an) ", 2)[0]);
+  }
+
+  private static String rejected(Path folder, String contract) {
+    return String.valueOf(
+        assertThrows(IllegalStateException.class, () -> generate(folder, contract)).getMessage());
+  }
+
+  @Test
+  void theValuesOfAMapKeepTheirNulls(@TempDir Path folder) throws Exception {
+    Path records =
+        generate(folder, answer("type: object, additionalProperties: { type: [integer, 'null'] }"));
+    assertEquals("", compileAll(folder, records));
+    assertTrue(
+        Files.readString(records.resolve("AnswerJson.java"))
+            .contains("Map<String, @Nullable Integer> sample"));
+  }
+
+  private static String answer(String shape) {
+    return """
+    paths: {}
+    components:
+      schemas:
+        Item: { type: object, properties: {} }
+        Words: { type: object, additionalProperties: { type: string } }
+        Answer: { type: object, required: [sample], properties: { sample: { %s } } }
+    """
+        .formatted(shape);
   }
 }
