@@ -12,9 +12,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.bourse.store.Row;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -614,6 +616,30 @@ final class ArchitectureTest {
     }
     assertEquals(List.of(), missing);
     assertTrue(links > 20, links + " links");
+  }
+
+  /** The validator accepts a field that is added to a request, so the service must read it. */
+  @Test
+  void eachMemberOfARequestIsUsed() {
+    List<String> unused = new ArrayList<>();
+    int members = 0;
+    for (JavaClass request : CLASSES.that(resideInAPackage("dev.bourse.schemas.."))) {
+      if (request.tryGetMethod("read", JsonObject.class).isEmpty()) {
+        continue;
+      }
+      for (JavaField member : request.getFields()) {
+        members++;
+        boolean isUsed =
+            request.getMethod(member.getName()).getAccessesToSelf().stream()
+                .anyMatch(
+                    use -> !use.getOriginOwner().getPackageName().startsWith("dev.bourse.schemas"));
+        if (!isUsed) {
+          unused.add(member.getFullName());
+        }
+      }
+    }
+    assertEquals(List.of(), unused);
+    assertTrue(members > 15, members + " members");
   }
 
   @Test
