@@ -231,11 +231,11 @@ public final class SchemaTypes {
                     .addMember("value", "$S", SchemaTypes.class.getName())
                     .build())
             .addJavadoc(doc.build())
-            .addSuperinterface(RECORD)
-            .recordConstructor(components.build())
-            .addMethod(writer(members));
+            .recordConstructor(components.build());
     if (isRequest) {
       type.addMethod(reader(schema, members));
+    } else {
+      type.addSuperinterface(RECORD).addMethod(writer(members));
     }
     sources.put(
         file(schema.type().packageName(), schema.type().simpleName()),
@@ -269,7 +269,7 @@ public final class SchemaTypes {
     for (Member member : members) {
       String method =
           switch (member.form.kind) {
-            case VALUE -> member.isSetting() ? "setting" : "put";
+            case VALUE -> "put";
             case TIME -> "time";
             case RECORD -> "object";
             case VALUES -> "values";
@@ -277,7 +277,7 @@ public final class SchemaTypes {
             case MAP -> "map";
           };
       CodeBlock call = CodeBlock.of("out.$L($S, $L)", method, member.name, member.component());
-      if (member.isRequired || member.isSetting()) {
+      if (member.isRequired) {
         write.addStatement(call);
       } else {
         write
@@ -343,9 +343,13 @@ public final class SchemaTypes {
       if (target.name.equals(ERROR)) {
         return new Form(Kind.MAP, map(ClassName.get(Object.class)), "");
       }
-      return isRecord(target, referred)
-          ? new Form(Kind.RECORD, target.type(), "")
-          : form(place, target.contract, referred, isRequest);
+      if (!isRecord(target, referred)) {
+        return form(place, target.contract, referred, isRequest);
+      }
+      if (requests.contains(target)) {
+        throw unsupported(place, "a request within a schema: " + target.name);
+      }
+      return new Form(Kind.RECORD, target.type(), "");
     }
     String type = types(definition).stream().filter(t -> !t.equals("null")).findFirst().orElse("");
     return switch (type) {

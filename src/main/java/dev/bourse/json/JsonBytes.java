@@ -7,7 +7,6 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +37,7 @@ public final class JsonBytes {
   /**
    * Adds a field.
    *
-   * @param value a String, Integer, Long, Double, BigDecimal, Boolean or null
+   * @param value a String, Integer, Long, Double, Boolean or null
    * @throws IllegalArgumentException for a value of another kind
    */
   public void put(String name, @Nullable Object value) {
@@ -53,15 +52,6 @@ public final class JsonBytes {
   /** Adds a field that is a time; null if it is null. */
   public void time(String name, @Nullable Long epochMillis) {
     put(name, Times.rfc3339OrNull(epochMillis));
-  }
-
-  /** Adds a field that is null or has a value, or adds nothing for a setting that is kept. */
-  public void setting(String name, Setting<?> setting) {
-    if (setting instanceof Setting.To<?> to) {
-      put(name, to.value());
-    } else if (setting instanceof Setting.Cleared<?>) {
-      put(name, null);
-    }
   }
 
   /** Adds a field that is an object; null if it is null. */
@@ -134,8 +124,6 @@ public final class JsonBytes {
       json.writeNumber(number);
     } else if (value instanceof Integer || value instanceof Long) {
       json.writeNumber(((Number) value).longValue());
-    } else if (value instanceof BigDecimal decimal) {
-      json.writeNumber(decimal);
     } else {
       throw new IllegalArgumentException(name + " is a " + value.getClass().getName());
     }

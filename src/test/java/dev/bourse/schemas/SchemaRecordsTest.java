@@ -97,7 +97,7 @@ class SchemaRecordsTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> aRequestThatIsWrittenIsReadUnchanged() throws IOException {
+  Stream<DynamicTest> aRequestIsReadAsItWasSent() throws IOException {
     List<DynamicTest> tests = new ArrayList<>();
     try (Stream<Path> files = Files.walk(GENERATED)) {
       for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
@@ -122,13 +122,33 @@ class SchemaRecordsTest {
             Arrays.stream(members).map(RecordComponent::getType).toArray(Class<?>[]::new));
     Random random = new Random(11);
     for (int i = 0; i < REQUESTS; i++) {
-      JsonRecord sent =
-          (JsonRecord)
-              constructor.newInstance(
-                  Arrays.stream(members).map(member -> sample(member, random)).toArray());
-      Object read = type.getMethod("read", JsonObject.class).invoke(null, parsed(sent));
-      assertEquals(sent, read, "request " + i);
+      JsonObject body = new JsonObject();
+      List<@Nullable Object> sent = new ArrayList<>();
+      for (RecordComponent member : members) {
+        Object value = sample(member, random);
+        sent.add(value);
+        send(body, member(member), value);
+      }
+      JsonObject parsed = (JsonObject) Objects.requireNonNull(StrictJson.parse(bytes(body)));
+      assertEquals(
+          constructor.newInstance(sent.toArray()),
+          type.getMethod("read", JsonObject.class).invoke(null, parsed),
+          "request " + i);
     }
+  }
+
+  private static void send(JsonObject body, String name, @Nullable Object value) {
+    if (value instanceof Setting.To<?> to) {
+      body.put(name, to.value());
+    } else if (value instanceof Setting.Cleared<?>) {
+      body.putNull(name);
+    } else if (value != null && !(value instanceof Setting.Kept<?>)) {
+      body.put(name, value);
+    }
+  }
+
+  private static byte[] bytes(JsonObject body) {
+    return body.toBuffer().getBytes();
   }
 
   private static @Nullable Object sample(RecordComponent member, Random random) {
@@ -165,10 +185,6 @@ class SchemaRecordsTest {
     return text(random);
   }
 
-  private static JsonObject parsed(JsonRecord written) {
-    return (JsonObject) Objects.requireNonNull(StrictJson.parse(written.toBytes()));
-  }
-
   /** A decimal that is no whole number, because those lose their zeros when they are parsed. */
   private static BigDecimal decimal(Random random) {
     return BigDecimal.valueOf(random.nextLong() | 1, 1 + random.nextInt(18));
@@ -185,18 +201,21 @@ class SchemaRecordsTest {
   }
 
   @Test
-  void absentAndNullAreWrittenAsTheyWereSent() {
+  void absentAndNullAreReadApart() {
     AlertThresholdsJson sent =
         AlertThresholdsJson.read(
             new JsonObject().putNull("rival_within_percent").put("spend_above_usd", 5));
-    assertEquals("{\"rival_within_percent\":null,\"spend_above_usd\":5}", written(sent));
+    assertEquals(new Setting.Cleared<>(), sent.rivalWithinPercent());
+    assertEquals(new Setting.Kept<>(), sent.supplyUnderNodes());
+    assertEquals(new Setting.To<>(new BigDecimal(5)), sent.spendAboveUsd());
   }
 
   @Test
   void aMemberThatIsNotInTheSchemaIsLeftToTheValidator() {
-    CapacityDeclarationJson sent =
-        CapacityDeclarationJson.read(new JsonObject().put("max_gpus", 8).put("phase", "preview"));
-    assertEquals("{\"max_gpus\":8}", written(sent));
+    JsonObject body = new JsonObject().put("max_gpus", 8);
+    assertEquals(
+        CapacityDeclarationJson.read(body),
+        CapacityDeclarationJson.read(body.copy().put("phase", "preview")));
   }
 
   @Test
