@@ -96,7 +96,22 @@ public final class ApiException extends RuntimeException {
   }
 
   /** Returns this refusal with one more field in its JSON. */
-  public ApiException with(String field, Object value) {
+  public ApiException with(String field, String value) {
+    return and(field, value);
+  }
+
+  /** Returns this refusal with one more field in its JSON, a whole number. */
+  public ApiException with(String field, long value) {
+    return and(field, value);
+  }
+
+  /** Returns this refusal with one more field in its JSON, a number. */
+  public ApiException with(String field, double value) {
+    return and(field, value);
+  }
+
+  /** The kinds of values are those that every writer of JSON takes. */
+  private ApiException and(String field, Object value) {
     Map<String, Object> more = new LinkedHashMap<>(extras);
     more.put(field, value);
     return new ApiException(code, detail(), Collections.unmodifiableMap(more));
