@@ -64,31 +64,35 @@ public final class CapacityRoutes {
     SwapRequestJson sent = SwapRequestJson.read(call.body());
     return capacity
         .swapNode(call.principal(), Optional.ofNullable(sent.cluster()), sent.node())
-        .map(
-            swap ->
-                Answer.ok(
-                    new SwapJson(
-                        swap.cluster(),
-                        swap.node(),
-                        "swapping",
-                        swap.requestedAtMillis(),
-                        swap.lapsesAtMillis(),
-                        swap.version())));
+        .map(CapacityRoutes::toJson)
+        .map(Answer::ok);
+  }
+
+  static SwapJson toJson(CapacityService.Swap swap) {
+    return new SwapJson(
+        swap.cluster(),
+        swap.node(),
+        "swapping",
+        swap.requestedAtMillis(),
+        swap.lapsesAtMillis(),
+        swap.version());
   }
 
   private Future<Answer> drillNodes(Call call) {
     DrillRequestJson sent = DrillRequestJson.read(call.body());
     return capacity
         .drillNodes(call.principal(), Optional.ofNullable(sent.cluster()))
-        .map(
-            drilled ->
-                Answer.ok(
-                    new DrillJson(
-                        drilled.cluster(),
-                        drilled.nodes(),
-                        drilled.drill().startedAtMillis(),
-                        drilled.drill().endsAtMillis(),
-                        drilled.version())));
+        .map(CapacityRoutes::toJson)
+        .map(Answer::ok);
+  }
+
+  static DrillJson toJson(CapacityService.Drilled drilled) {
+    return new DrillJson(
+        drilled.cluster(),
+        drilled.nodes(),
+        drilled.drill().startedAtMillis(),
+        drilled.drill().endsAtMillis(),
+        drilled.version());
   }
 
   private static Answer state(ClusterView view) {

@@ -42,32 +42,32 @@ public final class EventRoutes {
     int page = Math.toIntExact(call.integer("page"));
     return activity
         .listActivity(call.principal(), call.findText("cluster"), page, call.findText("who"))
-        .map(EventRoutes::entries);
+        .map(EventRoutes::entries)
+        .map(Answer::ok);
   }
 
-  private static Answer entries(Page<ActivityStore.StoredActivity> page) {
-    return Answer.ok(
-        new ActivityPageJson(page.items().stream().map(EventText::entry).toList(), page.more()));
+  static ActivityPageJson entries(Page<ActivityStore.StoredActivity> page) {
+    return new ActivityPageJson(page.items().stream().map(EventText::entry).toList(), page.more());
   }
 
   private Future<Answer> readHistory(Call call) {
     return activity
         .readHistory(call.principal(), call.findText("cluster"), call.number("hours"))
-        .map(EventRoutes::history);
+        .map(EventRoutes::history)
+        .map(Answer::ok);
   }
 
-  private static Answer history(ActivityService.ClusterHistory past) {
+  static HistoryJson history(ActivityService.ClusterHistory past) {
     HistorySeries history = past.history();
     int gpus = past.gpusPerNode();
-    return Answer.ok(
-        new HistoryJson(
-            past.cluster(),
-            history.t0Seconds(),
-            Math.toIntExact(history.stepSeconds()),
-            history.maxNodes(),
-            history.granted(),
-            series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)),
-            series(history.priceCents(), cents -> perNodeUsd(cents, gpus))));
+    return new HistoryJson(
+        past.cluster(),
+        history.t0Seconds(),
+        Math.toIntExact(history.stepSeconds()),
+        history.maxNodes(),
+        history.granted(),
+        series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)),
+        series(history.priceCents(), cents -> perNodeUsd(cents, gpus)));
   }
 
   /** A mean of cents has a fraction; six decimals keep the error far below a micro-dollar. */

@@ -45,14 +45,15 @@ public final class HeldNodeRoutes {
             .orElseThrow(() -> ApiException.notFound("node", publicIp));
     return nodes
         .listHandovers(held.nodeId(), held.allocationId(), 1)
-        .map(
-            handovers ->
-                Answer.ok(
-                    new NodeHandoverJson(
-                        publicIp, handovers.isEmpty() ? null : handovers.get(0).toJson())));
+        .map(handovers -> Answer.ok(toJson(publicIp, handovers)));
   }
 
-  private static HostKeyListJson toJson(List<Machine> held) {
+  /** Returns the latest record of a node; null in it if the node has none. */
+  static NodeHandoverJson toJson(String publicIp, List<Handover> latest) {
+    return new NodeHandoverJson(publicIp, latest.isEmpty() ? null : latest.get(0).toJson());
+  }
+
+  static HostKeyListJson toJson(List<Machine> held) {
     return new HostKeyListJson(
         held.stream()
             .map(

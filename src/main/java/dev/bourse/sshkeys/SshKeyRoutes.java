@@ -26,11 +26,7 @@ public final class SshKeyRoutes {
 
   private Future<Answer> listSshKeys(Call call) {
     return Future.succeededFuture(
-        Answer.ok(
-            new SshKeyListJson(
-                keys.listSshKeys(call.principal(), call.text("org")).stream()
-                    .map(SshKey::toJson)
-                    .toList())));
+        Answer.ok(toJson(keys.listSshKeys(call.principal(), call.text("org")))));
   }
 
   private Future<Answer> addSshKey(Call call) {
@@ -51,10 +47,16 @@ public final class SshKeyRoutes {
 
   private Future<Answer> revokeSshKey(Call call) {
     return keys.revokeSshKey(call.principal(), call.text("org"), call.text("key_id"), List.of())
-        .map(
-            revoked ->
-                Answer.ok(
-                    new SshKeyRevocationJson(
-                        true, revoked.keyId(), revoked.revokedAtMillis(), revoked.stillOn())));
+        .map(SshKeyRoutes::toJson)
+        .map(Answer::ok);
+  }
+
+  static SshKeyRevocationJson toJson(SshKeyService.Revoked revoked) {
+    return new SshKeyRevocationJson(
+        true, revoked.keyId(), revoked.revokedAtMillis(), revoked.stillOn());
+  }
+
+  static SshKeyListJson toJson(List<SshKey> keys) {
+    return new SshKeyListJson(keys.stream().map(SshKey::toJson).toList());
   }
 }

@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
+import dev.bourse.core.Page;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -91,6 +94,56 @@ class EventTextTest {
   }
 
   @Test
+  void anAlertAWarningAndAGapHaveTheirData() {
+    assertEquals(
+        """
+        id: 7
+        event: alert
+        data: {"alert":"rival","detail":"a rival","raised_at":"2023-11-14T22:13:20.000Z"}
+
+        """,
+        told(new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "a rival")));
+    assertEquals(
+        """
+        id: 8
+        event: warning
+        data: {"max_price_per_gpu_hour":2.5,"rival_price_per_gpu_hour":2.4,"nodes_unprotected":3}
+
+        """,
+        EventText.warning(8, 250, 240, 3).toString());
+    assertEquals(
+        """
+        id: 9
+        event: gap
+        data: {"last_event_id":5}
+
+        """,
+        EventText.gap(9, 5).toString());
+  }
+
+  @Test
+  void theHistoryHasItsSeriesInOrder() {
+    assertEquals(
+        """
+        {"cluster":"c1","t0":1700000000,"step":60,"max_nodes":[1,null],"granted":[2,3],\
+        "max_price":[20.0,null],"price":[16.4,null]}\
+        """,
+        EventRoutes.history(
+                new ActivityService.ClusterHistory(
+                    "c1",
+                    8,
+                    new HistorySeries(
+                        1_700_000_000,
+                        60,
+                        Arrays.asList(1L, null),
+                        List.of(2L, 3L),
+                        Arrays.asList(250L, null),
+                        Arrays.asList(205.0, null))))
+            .toBuffer()
+            .toString());
+  }
+
+  @Test
   void whatMovesNoNodeIsNotTold() {
     assertEquals("", told(new ClusterEvent.Declared(8, 250)));
     assertEquals("", told(new ClusterEvent.SwapLapsed("10.0.0.1")));
@@ -105,26 +158,25 @@ class EventTextTest {
         new ActivityStore.StoredActivity(
             7, Sample.T0, "c1", new Activity("token:abc", new ClusterEvent.Declared(16, 250)));
     assertEquals(
-        new JsonObject(
-            """
-            {"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"request",
-             "actor":"token:abc","who":"user","max_gpus":16,"max_price_per_gpu_hour":2.5,
-             "note":null,"reason":null}\
-            """),
-        EventText.entry(entry).toTree());
+        """
+        {"entries":[{"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"request",\
+        "actor":"token:abc","who":"user","max_gpus":16,"max_price_per_gpu_hour":2.5,\
+        "note":null,"reason":null}],"more":true}\
+        """,
+        EventRoutes.entries(new Page<>(List.of(entry), true)).toBuffer().toString());
   }
 
   @Test
   void anActionShowsItsNoteAndReason() {
     assertEquals(
-        new JsonObject(
-            """
-            {"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"action",
-             "actor":"system:market","who":null,"max_gpus":null,"max_price_per_gpu_hour":null,
-             "note":"released 10.0.0.1","reason":"scale-down"}\
-            """),
+        """
+        {"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"action",\
+        "actor":"system:market","who":null,"max_gpus":null,"max_price_per_gpu_hour":null,\
+        "note":"released 10.0.0.1","reason":"scale-down"}\
+        """,
         EventText.entry(entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN)))
-            .toTree());
+            .toBuffer()
+            .toString());
   }
 
   @Test
