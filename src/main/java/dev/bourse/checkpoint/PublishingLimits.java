@@ -26,27 +26,13 @@ final class PublishingLimits {
       AND a.state <> 'RECLAIMING'))\
       """;
 
-  private static final Supplier<ApiException> ENDED =
-      () ->
-          ApiException.of(
-              ErrorCode.UNAUTHORIZED, "the publishing credential has expired or was revoked");
-
-  private static final Supplier<ApiException> ANNOUNCER_ENDED =
-      () ->
-          ApiException.of(
-              ErrorCode.GONE,
-              """
-              the publishing credential that announced this file has expired or was revoked; \
-              announce the file again\
-              """);
-
   private PublishingLimits() {}
 
   /** Returns statements that reserve the bytes of a draft, after its row is written. */
   static List<Statement> reserve(Revision draft, long nowMillis) {
     String credentialId = String.valueOf(draft.credentialId());
     return List.of(
-        inForce(ENDED, "used_at = ?", credentialId, nowMillis, nowMillis),
+        inForce(PublishingLimits::ended, "used_at = ?", credentialId, nowMillis, nowMillis),
         // A statement of its own, because PostgreSQL sums as of the start of the statement that
         // waits for the lock.
         Statement.guarded(
@@ -64,11 +50,25 @@ final class PublishingLimits {
   static Statement spend(Revision published, long nowMillis) {
     // The member may send this, too, and is signed in.
     return inForce(
-        ANNOUNCER_ENDED,
+        PublishingLimits::announcerEnded,
         "published_bytes = published_bytes + ?",
         String.valueOf(published.credentialId()),
         published.metadata().bytes(),
         nowMillis);
+  }
+
+  private static ApiException ended() {
+    return ApiException.of(
+        ErrorCode.UNAUTHORIZED, "the publishing credential has expired or was revoked");
+  }
+
+  private static ApiException announcerEnded() {
+    return ApiException.of(
+        ErrorCode.GONE,
+        """
+        the publishing credential that announced this file has expired or was revoked; \
+        announce the file again\
+        """);
   }
 
   private static Statement inForce(
