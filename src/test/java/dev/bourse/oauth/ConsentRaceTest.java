@@ -23,11 +23,6 @@ import org.junit.jupiter.api.Test;
 class ConsentRaceTest extends StoreFixture {
   private static final Session SESSION = new Session("s1", "acme", "ann", "c", 0, 1, 1);
 
-  private static final Supplier<List<Statement>> BY_SESSION =
-      () -> GrantStore.requireSession(SESSION);
-  private static final Supplier<List<Statement>> BY_TOKEN =
-      () -> GrantStore.requireGrant("acme", "ann", "g1");
-
   private String url;
 
   @Override
@@ -58,13 +53,18 @@ class ConsentRaceTest extends StoreFixture {
 
   @Test
   void whoWaitsForASignOutFindsTheSessionEnded() throws Exception {
-    isRefusedAfterWaitingFor("DELETE FROM member_session", ErrorCode.FORBIDDEN, BY_SESSION);
+    isRefusedAfterWaitingFor(
+        "DELETE FROM member_session",
+        ErrorCode.FORBIDDEN,
+        () -> GrantStore.requireSession(SESSION));
   }
 
   @Test
   void whoWaitsForTheEndOfAnApplicationFindsItsGrantEnded() throws Exception {
     isRefusedAfterWaitingFor(
-        "UPDATE oauth_grant SET revoked_at = 1", ErrorCode.UNAUTHORIZED, BY_TOKEN);
+        "UPDATE oauth_grant SET revoked_at = 1",
+        ErrorCode.UNAUTHORIZED,
+        () -> GrantStore.requireGrant("acme", "ann", "g1"));
   }
 
   private void isRefusedAfterWaitingFor(
