@@ -129,19 +129,26 @@ final class InboundBody implements ByteSource {
       request.response().writeContinue();
     }
     connection.bodyBegins();
+    if (request.isEnded()) {
+      // A request without a body can end before the caller is known, and takes no handler then.
+      request.resume();
+      end();
+      return done.future();
+    }
     request.handler(this::take);
-    request.endHandler(
-        end -> {
-          isEnded = true;
-          ended.run();
-          connection.bodyEnds();
-          if (filled > 0 && failure == null) {
-            handOver();
-          }
-          settle();
-        });
+    request.endHandler(ignored -> end());
     request.resume();
     return done.future();
+  }
+
+  private void end() {
+    isEnded = true;
+    ended.run();
+    connection.bodyEnds();
+    if (filled > 0 && failure == null) {
+      handOver();
+    }
+    settle();
   }
 
   /**

@@ -331,6 +331,16 @@ class UploadApiTest {
     }
   }
 
+  /** A session is looked up before the body is read; a request without a body ends meanwhile. */
+  @Test
+  void aBrowserSendsAnEmptyFile() {
+    ApiClient browser = bourse.inSession("acme", "alice");
+
+    JsonObject item = FilesFixture.publish(browser, freshName(), new byte[0], "org");
+
+    assertEquals(0, item.getLong("bytes"));
+  }
+
   @Test
   void anEmptyFileIsAFile() {
     byte[] none = new byte[0];
