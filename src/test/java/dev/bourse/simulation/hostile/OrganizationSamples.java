@@ -262,16 +262,18 @@ final class OrganizationSamples {
     inSession("disconnectApplications", s -> s);
     inSession("listPublishingCredentials", s -> s);
     inSession("mintPublishingCredential", s -> s.json(credential()));
-    inSession(
+    world.addBare(
         "revokePublishingCredential",
-        s ->
-            s.value(
-                "credential_id",
-                bourse
-                    .inSession(ORG, username)
-                    .post(ROOT + "credentials", credential())
-                    .json()
-                    .getString("credential_id")));
+        s -> {
+          String secret = bourse.startSession(ORG, joined());
+          String id =
+              bourse
+                  .inSession(secret)
+                  .post(ROOT + "credentials", credential())
+                  .json()
+                  .getString("credential_id");
+          return browser(s, "bourse", secret).value("credential_id", id);
+        });
     OAuthApplication app = OAuthApplication.registered(bourse);
     world.addBare(
         "disconnectOneApplication",
