@@ -415,17 +415,17 @@ public final class DeliveryEngine<T> {
     return schedule.queues() < maxQueues / 4;
   }
 
-  /** Ends an attempt whose queue is not due before a pause has passed. */
-  private void putBack(Schedule.Queue queue, long pauseMillis, boolean isFailure) {
-    boolean isDropped = pauseMillis > 0 && !mayWait();
+  /** Ends an attempt whose queue is due at a time of the monotonic clock. */
+  private void putBack(Schedule.Queue queue, long dueMillis, boolean isFailure) {
+    boolean isDropped = dueMillis > now() && !mayWait();
     if (isDropped && isFailure) {
       schedule.dropFailed(queue, now());
     } else if (isDropped) {
       schedule.recordEmpty(queue, now());
     } else if (isFailure) {
-      schedule.recordFailure(queue, now() + pauseMillis, now());
+      schedule.recordFailure(queue, dueMillis, now());
     } else {
-      schedule.postpone(queue, now() + pauseMillis, now());
+      schedule.postpone(queue, dueMillis, now());
     }
   }
 
@@ -462,7 +462,7 @@ public final class DeliveryEngine<T> {
       done.result().run();
     } else if (done.cause() instanceof ReceiverChangedException) {
       // It may have a new address; try that.
-      putBack(queue, 0, false);
+      putBack(queue, now(), false);
     } else {
       LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
       // The store is down, so new items must wait too.
@@ -484,8 +484,9 @@ public final class DeliveryEngine<T> {
               }
               T item = found.get();
               long pause = pauseUntil(kind.history(item).nextAtMillis());
+              long due = now() + pause;
               return pause > 0
-                  ? Future.succeededFuture(() -> putBack(queue, pause, false))
+                  ? Future.succeededFuture(() -> putBack(queue, due, false))
                   : kind.send(item).compose(attempt -> conclude(queue, item, attempt));
             });
   }
@@ -507,11 +508,12 @@ public final class DeliveryEngine<T> {
         attempt.isFinal()
             ? OptionalLong.empty()
             : retries.next(before.tries() + 1, first == null ? now : first, now, random);
+    // Before the outcome is stored, because the duration of that commit must not delay the retry.
+    long due = now() + next.orElse(now) - now;
     Future<Void> stored =
         next.isEmpty()
             ? kind.giveUp(item, attempt, now)
             : kind.recordFailed(item, attempt, next.getAsLong(), now);
-    long pause = next.orElse(now) - now;
-    return stored.map(done -> () -> putBack(queue, pause, true));
+    return stored.map(done -> () -> putBack(queue, due, true));
   }
 }
