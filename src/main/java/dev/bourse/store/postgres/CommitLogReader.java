@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * without gaps and stored in that order, so all rows after its {@code seq} are new. Each read
  * includes the row at the position. If that row is missing, groups were deleted before this process
  * read them. If the sender's newest row is older than the position, the database was set back to an
- * earlier state. In both cases all data held in memory is compared with the store.
+ * earlier state. In both cases, and after a promotion, all data held in memory is compared with the
+ * store.
  *
  * <p>Runs on one context.
  */
@@ -109,9 +110,19 @@ final class CommitLogReader {
   /** When the log was last read, by the server's clock. */
   private long readAtMillis;
 
+  private boolean isPromoted;
+
   CommitLogReader(OwnGroups own, Receiver receiver) {
     this.own = own;
     this.receiver = receiver;
+  }
+
+  /**
+   * Makes the next read report missed groups, because another server was promoted. It may have lost
+   * a group that was read here, and its sender may have stored others under the same numbers since.
+   */
+  void promoted() {
+    isPromoted = true;
   }
 
   /**
@@ -155,7 +166,9 @@ final class CommitLogReader {
     Findings found = new Findings();
     long now = first.getLong("now_ms");
     // A sender that appeared and ended since the last read leaves no position to compare.
-    found.isMissed = !isFirst && now - readAtMillis > CommitLogPruning.SILENT_MILLIS;
+    found.isMissed =
+        !isFirst && (isPromoted || now - readAtMillis > CommitLogPruning.SILENT_MILLIS);
+    isPromoted = false;
     readAtMillis = now;
     List<Row> ownGroups = bySender.get(recorded.sender());
     boolean isOwnGone = recorded.seq() > 0 && newest(ownGroups) < recorded.seq();

@@ -61,6 +61,7 @@ final class PostgresChanges implements PostgresLink.User {
   private record Audience(Context context, ChangeListener listener) {}
 
   private final ContextInternal context;
+  private final PrimaryHistory history;
   private final PostgresLink link;
   private final OwnGroups own;
   private final CommitLogReader log;
@@ -75,6 +76,7 @@ final class PostgresChanges implements PostgresLink.User {
   private volatile long heardNanos = System.nanoTime();
 
   // On the context alone.
+  private PrimaryHistory.Primary primary = PrimaryHistory.UNKNOWN;
   private @Nullable PgConnection connection;
   private boolean isReading;
   private int slowReadings;
@@ -106,6 +108,7 @@ final class PostgresChanges implements PostgresLink.User {
       StoreSignals counted,
       Runnable setBackRead,
       LongConsumer backAfterSilence) {
+    this.history = history;
     this.setBackRead = setBackRead;
     this.own = own;
     this.counted = counted;
@@ -196,6 +199,11 @@ final class PostgresChanges implements PostgresLink.User {
 
   @Override
   public void up(PgConnection fresh) {
+    PrimaryHistory.Primary newest = history.newest();
+    if (primary.isBefore(newest)) {
+      log.promoted();
+    }
+    primary = newest;
     connection = fresh;
     isReading = false;
     isAsked = false;

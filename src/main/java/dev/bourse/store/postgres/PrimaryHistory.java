@@ -73,6 +73,11 @@ final class PrimaryHistory {
     listeners.add(listener);
   }
 
+  /** Returns the newest primary that was used; {@link #UNKNOWN} before the first. */
+  synchronized Primary newest() {
+    return newest;
+  }
+
   /** Returns whether a primary may be used: no newer one has been used since. */
   synchronized boolean admits(Primary primary) {
     return !primary.isBefore(newest);

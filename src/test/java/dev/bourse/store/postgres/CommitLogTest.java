@@ -439,6 +439,25 @@ class CommitLogTest {
     await(connection.close());
   }
 
+  /** The promoted server lost a group, whose number the sender used again since. */
+  @Test
+  void aReaderComparesEverythingAfterAPromotion() throws Exception {
+    PgConnection connection = connection();
+    Heard reader = new Heard();
+    CommitLogReader log = new CommitLogReader(new OwnGroups(new Random()), reader);
+    await(log.read(connection));
+    store(session, "a", "lost");
+    await(log.read(connection));
+    execute(session, "UPDATE commit_log SET changes = NULL WHERE sender = 'a'");
+
+    log.promoted();
+    await(log.read(connection));
+    assertEquals(1, reader.missed.get());
+    await(log.read(connection));
+    assertEquals(1, reader.missed.get(), "once");
+    await(connection.close());
+  }
+
   @Test
   void aSenderThatEndedLongAgoIsNotMissed() throws Exception {
     PgConnection connection = connection();
