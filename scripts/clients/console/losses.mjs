@@ -146,7 +146,7 @@ async function foresees({ page, settled, quiet, refused }) {
   await row("acme-train").getByText(/^At today’s bids you lose 1 node at .*A ceiling of \$5\.01 keeps all nodes\.$/).waitFor();
   await row("acme-batch").getByText(/^A ceiling of \$2\.41 wins all pending nodes/).waitFor();
   await page.unroute(outlook);
-  // Nothing has changed, so nothing is asked again; a refusal later leaves what was foreseen.
+  // Without a change the outlook is not read again, and a later refusal keeps the outlook on the page.
   assert.equal(asked, 2);
   await page.route(outlook, (route) => {
     asked++;

@@ -1,7 +1,7 @@
-// An operator's day: the status of the site, holds, pools and nodes, and organizations' money, each by its page. What
-// destroys or spends asks first and is done once; another operator's change is not overwritten; a lost answer is told as
-// such. An operator who may only read sees no button that writes, one of a site sees that site alone, and a member sees
-// nothing. Names are shown as text, whatever they hold, and each page stays small.
+// An operator's day: the status of the site, holds, pools and nodes, and organizations' money, each by its page. An
+// action that destroys or spends asks first and is done once; another operator's change is not overwritten; a lost answer
+// is shown as an unknown outcome. A read-only operator sees no button that writes, an operator of one site sees that site
+// alone, and a member sees nothing. Names with markup are shown as text, and each page stays small.
 //
 //   node operator.mjs SITE
 import assert from "node:assert/strict";
@@ -90,7 +90,7 @@ async function showsTheSite(operator) {
   console.log("the home page shows the site, and a paused market that is resumed");
 }
 
-/** A pool with its first node; the service says what is missing, at its field. */
+/** Creates a pool with its first node; a missing value is reported at its field. */
 async function createsAPool(operator) {
   const { page, quiet, settled, refused } = operator;
   await open(operator, "/pools");
@@ -127,7 +127,7 @@ async function sharesAPool(operator) {
   await reserve.fill("2");
   await reserve.press("Enter");
   await dialog.getByText("reserve_price_per_gpu_hour: 1 to 2").waitFor();
-  // Another operator is faster than the answer: the question is asked anew, with what stands now.
+  // Another operator changes the pool before the answer, so the question appears again with the present terms.
   await site.operator("PATCH", address, { reserve_price_per_gpu_hour: 3 });
   await dialog.getByRole("button", { name: "Change the terms" }).click();
   await dialog.getByText("reserve_price_per_gpu_hour: 3 to 2").waitFor();
@@ -350,7 +350,7 @@ async function leavesABooking(operator) {
   await page.getByText("The payment is booked").waitFor();
   assert.equal((await ledger("globex")).transactions.length, before + 3);
   quiet();
-  console.log("a booking whose page was left is told of, and booked once");
+  console.log("a booking reports its failure after its page was left, and is booked once");
 }
 
 /** The next page of a list does not get into another list that is shown by then. */
@@ -519,12 +519,12 @@ async function mayOnlyRead() {
     const names = await reader.page
       .locator("main button:visible:not(.sort)")
       .evaluateAll((all) => all.map((one) => (one.ariaLabel || one.textContent).trim()));
-    assert.deepEqual(names.filter((name) => !READS.test(name)), [], `${address}: buttons of an operator who may only read`);
+    assert.deepEqual(names.filter((name) => !READS.test(name)), [], `${address}: buttons of a read-only operator`);
   }
   const write = await reader.context.request.delete(`${site.service}/api/operator/orgs/globex/hold`, { headers: { Origin: site.service } });
   assert.equal(write.status(), 403);
   await reader.close();
-  console.log("an operator who may only read sees no button that writes");
+  console.log("a read-only operator sees no button that writes");
 }
 
 async function isOfASite() {

@@ -1,6 +1,6 @@
 /** Lists that the service answers in pages. */
 
-/** The most pages that are read before a question; a reader who waits for more of them is better served by the list. */
+/** The most pages read before a question; more would keep the operator waiting, and the list itself shows the rest. */
 const MOST_PAGES = 10;
 
 /**

@@ -3,8 +3,8 @@ import { Page } from './page.js';
 import { toast } from '../components/toast.js';
 
 /**
- * A page of operators. An operator who may only read sees no button that writes; the service refuses the writes in any
- * case. Dialogs are loaded when one is opened, so that a page that only shows stays small.
+ * A page of operators. A read-only operator sees no button that writes, and the service refuses such writes. The code of
+ * dialogs is loaded when the first one opens, so that pages stay small.
  *
  * @template [T=any] what `load` reads
  * @extends {Page<T>}

@@ -83,16 +83,7 @@ public final class ContentService {
     return openShared(
         new DownloadShares.Reader(false, orgId),
         new Wanted(orgId, id + '/' + sha256),
-        () ->
-            store
-                .find(id)
-                .compose(
-                    found -> {
-                      if (found.filter(l -> l.item().orgId().equals(orgId)).isEmpty()) {
-                        throw Checkpoint.unknown(orgId, id);
-                      }
-                      return sets.findShownFile(orgId, id, sha256);
-                    }),
+        () -> requireShown(orgId, id).compose(shown -> sets.findShownFile(orgId, id, sha256)),
         () -> noFile(id, sha256));
   }
 
@@ -101,19 +92,23 @@ public final class ContentService {
     return openShared(
         new DownloadShares.Reader(false, orgId),
         new Wanted(orgId, id + "/readme"),
-        () ->
-            store
-                .find(id)
-                .compose(
-                    found -> {
-                      if (found.filter(l -> l.item().orgId().equals(orgId)).isEmpty()) {
-                        throw Checkpoint.unknown(orgId, id);
-                      }
-                      return sets.findReadme(orgId, id);
-                    }),
+        () -> requireShown(orgId, id).compose(shown -> sets.findReadme(orgId, id)),
         () ->
             ApiException.of(
                 ErrorCode.NOT_FOUND, "checkpoint '%s' has no README.md", Text.shown(id)));
+  }
+
+  /** Fails as {@link Checkpoint#unknown} says if the organization has no such item. */
+  private Future<Void> requireShown(String orgId, String id) {
+    return store
+        .find(id)
+        .map(
+            found -> {
+              if (found.filter(listed -> listed.item().orgId().equals(orgId)).isEmpty()) {
+                throw Checkpoint.unknown(orgId, id);
+              }
+              return null;
+            });
   }
 
   /** Opens a file of a set on the public feed; fails with {@code not-found} for any other. */

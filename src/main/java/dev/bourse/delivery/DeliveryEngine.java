@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * event loop. With a lease, it runs in the one process that holds the lease; each poll renews it.
  *
  * <p>Due times in memory are measured by the monotonic clock, and stored ones by the wall clock. If
- * the wall clock steps forward or the machine was suspended, the next scan finds what is due. If it
- * steps back, retries come later by the step, but at most by the longest pause between attempts: a
- * stored time beyond it counts as past.
+ * the wall clock steps forward or the machine was suspended, the next scan finds the due items. If
+ * it steps back, retries come later by the step, but at most by the longest pause between attempts:
+ * a stored time beyond it counts as past.
  *
  * @param <T> the items
  */

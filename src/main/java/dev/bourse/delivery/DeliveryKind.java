@@ -38,7 +38,7 @@ public interface DeliveryKind<T> {
   /**
    * Makes new items; called at each poll before the queues are listed.
    *
-   * @param isScan whether everything is scanned, and not only what is read at each poll
+   * @param isScan true to look at every source; false for a poll, which skips the costly ones
    */
   default Future<Void> prepare(boolean isScan) {
     return Future.succeededFuture();
@@ -83,6 +83,6 @@ public interface DeliveryKind<T> {
     return false;
   }
 
-  /** Forgets what is in memory, because another process delivers now. */
+  /** Forgets the state in memory, because another process delivers now. */
   default void leaseLost() {}
 }

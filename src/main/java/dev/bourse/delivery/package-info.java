@@ -21,7 +21,7 @@
  * as the Standard Webhooks specification requires, with the keys of {@link
  * dev.bourse.delivery.SigningSecrets}. {@link dev.bourse.delivery.ReceiverTable} has the SQL that
  * all tables of receivers share, with the offboarding of members, and {@link
- * dev.bourse.delivery.ReceiverUpkeep} deletes what has expired.
+ * dev.bourse.delivery.ReceiverUpkeep} deletes expired rows.
  *
  * <p>Rejected: one table for all queues. The trail's seals are a queue already, and a copy could
  * differ from them; mail must be encrypted; and the last release reads the present tables during a

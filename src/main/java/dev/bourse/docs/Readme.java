@@ -178,9 +178,7 @@ public final class Readme {
     parts.add(new JsonObject().put("close", element));
   }
 
-  /**
-   * Returns the element of a node that contains others; null for a leaf and for what is not shown.
-   */
+  /** Returns the element of a node with children; null for a leaf and for a hidden node. */
   private static @Nullable String element(Node node) {
     if (node instanceof Link link) {
       return LINK.matcher(link.getDestination()).matches() ? "link" : null;
