@@ -198,13 +198,13 @@ async function holds(operator) {
   await page.getByLabel("Reason").fill(HOSTILE);
   await page.getByLabel("Stage").selectOption("enforce");
   await page.getByRole("button", { name: "Put on hold" }).click();
-  await dialog.getByText(/All \d+ nodes it holds are reclaimed/).waitFor();
+  await dialog.getByText(/All nodes it holds are reclaimed, with all data on them: \d+ nodes?\./).waitFor();
   await dialog.getByText("globex-main").waitFor();
   assert.equal(await dialog.getByRole("button", { name: /^Hold and reclaim/ }).isEnabled(), false);
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await page.getByLabel("Stage").selectOption("notice");
   await page.getByRole("button", { name: "Put on hold" }).click();
-  await dialog.getByText(/It keeps the \d+ nodes/).waitFor();
+  await dialog.getByText(/It keeps its nodes and is billed for them: \d+ nodes?\./).waitFor();
   await dialog.getByRole("button", { name: "Hold", exact: true }).click();
   await page.getByText("Held by an operator in stage notice").waitFor();
   const { operator_hold: hold } = await site.operator("GET", "/api/operator/orgs/globex/billing");

@@ -101,9 +101,10 @@ function endOf(date) {
   return new Date(isLastDay ? Math.min(end, latest) : end).toISOString();
 }
 
-/** The date in so many days, as a field of dates takes it. @param {number} days */
+/** The local date in so many days, as a field of dates takes it. @param {number} days */
 function day(days) {
-  return new Date(Date.now() + days * DAY_MILLIS).toISOString().slice(0, 10);
+  const then = new Date(Date.now() + days * DAY_MILLIS);
+  return new Date(then.getTime() - then.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 }
 
 /** Shows a token, this once. @param {any} minted */

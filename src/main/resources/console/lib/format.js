@@ -35,11 +35,6 @@ export function dollars(amount) {
   return amount === null || amount === undefined ? NONE : DOLLARS.format(amount);
 }
 
-/** Dollars with all the digits that are served, at most millionths. @param {number | null | undefined} amount */
-export function fineDollars(amount) {
-  return amount === null || amount === undefined ? NONE : FINE_DOLLARS.format(amount);
-}
-
 /** Cents: 250 is $2.50. @param {number | null | undefined} amount */
 export function cents(amount) {
   return amount === null || amount === undefined ? NONE : DOLLARS.format(amount / 100);

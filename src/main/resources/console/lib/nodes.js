@@ -1,4 +1,4 @@
-/** What operators do to a node that its cluster feels: each asks first, with the cluster that loses it as it is then. */
+/** Operators' actions that take a node from its cluster. Each asks first and names the cluster. */
 import { html, nothing } from 'lit';
 import { call, soon } from './client.js';
 import { count, dollars } from './format.js';
@@ -7,7 +7,7 @@ import { toast } from '../components/toast.js';
 /** @typedef {import('../components/dialog.js').Task & {ask: NonNullable<import('../components/dialog.js').Task['ask']>}} Task */
 
 /**
- * Who loses a node now.
+ * Returns the cluster that loses a node now.
  * @param {string} nodeId
  * @param {boolean} isOfSite whether the operator may not read clusters
  * @param {AbortSignal} signal

@@ -2,11 +2,9 @@
 import { html, nothing } from 'lit';
 import { call, soon } from './client.js';
 import { count, dollars, roughly } from './format.js';
+import { readPages } from './lists.js';
 import { amountInWords } from './words.js';
 import { toast } from '../components/toast.js';
-
-/** As many clusters as one page of the interface has. */
-const MOST_CLUSTERS = 500;
 
 /**
  * The clusters of an organization that hold nodes, and how many nodes these are.
@@ -14,26 +12,29 @@ const MOST_CLUSTERS = 500;
  * @param {AbortSignal} signal
  */
 async function readHoldings(org, signal) {
-  const { clusters, more } = await call('listClusters', { query: { org, limit: MOST_CLUSTERS }, signal: soon(signal) });
-  const holding = clusters.filter((/** @type {any} */ cluster) => cluster.held_nodes > 0);
+  const { rows, more } = await readPages(
+    (after) => call('listClusters', { query: { org, limit: 500, after }, signal: soon(signal) }),
+    (page) => page.clusters,
+  );
+  const holding = rows.filter((/** @type {any} */ cluster) => cluster.held_nodes > 0);
   const nodes = holding.reduce((/** @type {number} */ sum, /** @type {any} */ cluster) => sum + cluster.held_nodes, 0);
-  const list = html`<ul class="plain">${holding.map((/** @type {any} */ cluster) => html`<li><span class="mono">${cluster.name}</span>: ${count(cluster.held_nodes, 'node')} in ${cluster.pool}</li>`)}</ul>
-    ${more ? html`<p>It has more clusters than the ${MOST_CLUSTERS} counted here.</p>` : nothing}`;
-  return { nodes, list, losses: holding.map((/** @type {any} */ cluster) => [cluster.name, cluster.held_nodes]) };
+  const list = html`<ul class="plain">${holding.map((/** @type {any} */ cluster) => html`<li><span class="mono">${cluster.name}</span>: ${count(cluster.held_nodes, 'node')} in ${cluster.pool}</li>`)}</ul>`;
+  const held = more ? `at least ${count(nodes, 'node')}: it has more clusters than the ${rows.length} counted` : count(nodes, 'node');
+  return { mayHold: nodes > 0 || more, held, list, losses: [more, holding.map((/** @type {any} */ cluster) => [cluster.name, cluster.held_nodes])] };
 }
 
 /**
- * What is lost when an organization is retired.
+ * Describes the losses when an organization is retired.
  * @param {{org_id: string, display: string}} org
  * @param {AbortSignal} signal
  * @returns {Promise<import('../components/dialog.js').Asked>}
  */
 export async function retireQuestion(org, signal) {
-  const { nodes, list, losses } = await readHoldings(org.org_id, signal);
+  const { mayHold, held, list, losses } = await readHoldings(org.org_id, signal);
   return {
     title: `Retire ${org.display}?`,
     text: html`<p><strong>All its tokens stop working, its members are signed out, its files are deleted, and its clusters release every node.</strong> Nothing of it can be changed any more.</p>
-      ${nodes === 0 ? html`<p>It holds no node now.</p>` : html`<p>It holds ${count(nodes, 'node')}:</p>${list}`}`,
+      ${mayHold ? html`<p>It holds ${held}:</p>${list}` : html`<p>It holds no node now.</p>`}`,
     action: 'Retire',
     danger: true,
     typed: org.org_id,
@@ -49,21 +50,21 @@ export async function retireQuestion(org, signal) {
  * @returns {Promise<import('../components/dialog.js').Asked>}
  */
 export async function holdQuestion(org, body, signal) {
-  const [{ nodes, list, losses }, { operator_hold: standing }] = await Promise.all([
+  const [{ mayHold, held, list, losses }, { operator_hold: standing }] = await Promise.all([
     readHoldings(org.org_id, signal),
     call('readBilling', { path: { org: org.org_id }, signal: soon(signal) }),
   ]);
-  const isLoss = body.stage === 'enforce' && nodes > 0;
+  const isLoss = body.stage === 'enforce' && mayHold;
   return {
     title: standing ? `Change the hold of ${org.display}?` : `Put ${org.display} on hold?`,
     text: html`
       ${standing ? holdChange(standing, body) : nothing}
       <p>It is granted nothing any more and cannot swap. Its members read the reason: “${body.reason}”.</p>
       ${isLoss
-        ? html`<p><strong>All ${count(nodes, 'node')} it holds are reclaimed</strong>, with what is stored on them. Nodes of a paused pool are reclaimed when it resumes.</p>
+        ? html`<p><strong>All nodes it holds are reclaimed</strong>, with all data on them: ${held}. Nodes of a paused pool are reclaimed when it resumes.</p>
             ${list}`
-        : html`<p>${nodes === 0 ? 'It holds no node now.' : `It keeps the ${count(nodes, 'node')} it holds and is billed for them.`}</p>`}`,
-    action: isLoss ? `Hold and reclaim ${count(nodes, 'node')}` : standing ? 'Change hold' : 'Hold',
+        : html`<p>${mayHold ? `It keeps its nodes and is billed for them: ${held}.` : 'It holds no node now.'}</p>`}`,
+    action: isLoss ? 'Hold and reclaim' : standing ? 'Change hold' : 'Hold',
     danger: true,
     typed: isLoss ? org.org_id : undefined,
     losses: JSON.stringify([standing && [standing.stage, standing.reason], body.stage, isLoss ? losses : []]),
@@ -71,7 +72,7 @@ export async function holdQuestion(org, body, signal) {
 }
 
 /**
- * What changes of a hold that stands.
+ * Describes the change from the present hold.
  * @param {{stage: string, reason: string}} standing
  * @param {{stage: string, reason: string}} body
  */
@@ -99,7 +100,7 @@ export function liftQuestion(org, display) {
 }
 
 /**
- * What an operator's spend limit does.
+ * Describes the effect of an operator's spend limit.
  * @param {string} org
  * @param {number} limit dollars a month
  * @param {any} billing as it is now
@@ -122,7 +123,7 @@ export function limitQuestion(org, limit, billing) {
 }
 
 /**
- * What a booking does to the balance. A negative credit takes money.
+ * Describes the effect of a booking on the balance. A negative credit takes money.
  * @param {'creditBilling' | 'payBilling'} operation
  * @param {string} org
  * @param {number} amount dollars

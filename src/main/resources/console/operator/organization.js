@@ -396,13 +396,13 @@ class Organization extends OperatorPage {
     }
     return html`<button type="button" class="quiet tiny" aria-label=${`${suspended ? 'Suspend' : 'Let in'} ${member.username}`} @click=${() => this.ask({
         title: suspended ? `Suspend ${member.name}?` : `Let ${member.name} in again?`,
-        text: suspended ? html`<p>They are signed out everywhere at once. Tokens they minted go on working.</p>` : html`<p>They may sign in again.</p>`,
+        text: suspended ? html`<p>They are signed out everywhere at once, and their applications and publishing credentials end. API tokens they minted keep working.</p>` : html`<p>They may sign in again.</p>`,
         action: suspended ? 'Suspend' : 'Let in',
         work: () => call('updateMember', { path, body: { suspended } }),
       })}>${suspended ? 'Suspend' : 'Let in'}</button>
       <button type="button" class="quiet tiny" aria-label=${`Remove ${member.username}`} @click=${() => this.ask({
         title: `Remove ${member.name}?`,
-        text: html`<p><strong>Every API token and ssh key they added is revoked at once</strong>, their webhooks and trail stream are disabled, their open invitations are withdrawn, and they are signed out everywhere. Held nodes keep their keys.</p>`,
+        text: html`<p><strong>Every API token and ssh key they added is revoked at once</strong>, their webhooks and trail stream are disabled, their applications and publishing credentials end, their open invitations are withdrawn, and they are signed out everywhere. Held nodes keep their keys.</p>`,
         action: 'Remove',
         danger: true,
         work: () => call('removeMember', { path }),

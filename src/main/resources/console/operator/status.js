@@ -8,7 +8,7 @@ import '../components/table.js';
 /** Some ticks. */
 const AGAIN_MILLIS = 15_000;
 
-/** A tick that is late by more than this is worth a look; a process that does not run the market is told late. */
+/** A tick that is late by more than this is worth a look; a process that does not run the market learns of ticks late. */
 const LATE_MILLIS = 30_000;
 
 /** A disk with less than this part free is worth a look. */
@@ -45,12 +45,12 @@ class Status extends OperatorPage {
       ${alerts(status)}
       <dl class="figures-row">
         ${figure('Utilization', gpus === 0 ? '–' : `${Math.round((held / gpus) * 100)} %`, gpus === 0 ? nothing : `${whole(held)} of ${count(gpus, 'GPU')} held`)}
-        ${figure('Revenue', money(sum((pool) => pool.revenue_micros_per_hour ?? 0)), 'an hour at most, at the clearing prices')}
+        ${status.month === undefined ? nothing : figure('Revenue', money(sum((pool) => pool.revenue_micros_per_hour ?? 0)), 'an hour at most, at the clearing prices')}
         ${status.month === undefined ? nothing : figure('This month', money(status.month_revenue_micros), `posted in ${status.month}`)}
         ${figure('Demand', count(sum(demand), 'node'), 'that bids ask for, held or not')}
-        ${figure('Health', unhealthy === 0 ? badge('no fault found', 'good') : badge(count(unhealthy, 'faulty node'), 'bad'), `${whole(status.quarantined_nodes)} in quarantine`)}
+        ${figure('Health', status.failed_jobs === undefined ? 'unknown' : unhealthy === 0 ? badge('no fault found', 'good') : badge(count(unhealthy, 'faulty node'), 'bad'), `${whole(status.quarantined_nodes)} in quarantine`)}
         ${figure('On hold', html`<a href="/operator/holds?held=money" aria-label=${`On hold for money: ${onHold}`}>${whole(onHold)}</a>`, html`for money, ${whole(holds.not_acted_upon)} not enforced; <a href="/operator/holds">${whole(holds.by_operators)} by operators</a>`)}
-        ${figure('Jobs', html`<a href="/operator/jobs" aria-label=${`Failed jobs: ${failed.length}`}>${whole(failed.length)}</a>`, 'failed at their last run in this process')}
+        ${status.failed_jobs === undefined ? nothing : figure('Jobs', html`<a href="/operator/jobs" aria-label=${`Failed jobs: ${failed.length}`}>${whole(failed.length)}</a>`, 'failed at their last run in this process')}
       </dl>
       <section class="sheet" aria-labelledby="pools"><h2 id="pools">Pools</h2>
         <bourse-table caption="Pools" ?search=${pools.length > 8} .rows=${pools} .columns=${POOLS}
@@ -78,8 +78,8 @@ class Status extends OperatorPage {
 }
 
 /**
- * Nodes that bids ask for, held ones included. Clusters that do not bid hold nodes too, so the nodes of bids that wait are
- * not its difference to the held nodes.
+ * Nodes that bids ask for, held ones included. Clusters that do not bid hold nodes too, so
+ * this number minus the held nodes is not the number of pending nodes.
  * @param {any} pool
  */
 function demand(pool) {
@@ -92,7 +92,7 @@ function failedJobs(status) {
 }
 
 /**
- * What needs an operator now, the worst first.
+ * Lists the conditions that need an operator, the worst first.
  * @param {any} status
  */
 function alerts(status) {

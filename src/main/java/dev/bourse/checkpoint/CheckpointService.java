@@ -163,7 +163,9 @@ public final class CheckpointService {
   private static void requireCounted(Publisher publisher, Metadata metadata) {
     if (publisher.credential() != null && metadata.bytes() == 0) {
       throw ApiException.badField(
-          "bytes", 0, "1 or more, because a publishing credential publishes no empty files");
+          "bytes",
+          0,
+          "1 or more, because a publishing credential publishes empty files only in a set");
     }
   }
 

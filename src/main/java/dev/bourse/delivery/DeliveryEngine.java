@@ -50,8 +50,8 @@ public final class DeliveryEngine<T> {
   private static final int MAX_QUEUES = 50_000;
 
   /**
-   * With a hundred thousand receivers a scan occupies a reader for a second; scans take at most
-   * this fraction of a reader's time.
+   * With a hundred thousand receivers a scan occupies a reader for a second. Scans take at most one
+   * part in this many of a reader's time, apart from those that a changed receiver causes.
    */
   private static final int SCAN_SHARE = 20;
 
@@ -95,6 +95,9 @@ public final class DeliveryEngine<T> {
           leastLeftMillis);
     }
   }
+
+  /** The place before the first queue. */
+  private static final Schedule.Queue START = new Schedule.Queue("", "");
 
   private final Context context;
   private final Terms terms;
@@ -319,6 +322,7 @@ public final class DeliveryEngine<T> {
       resumeAfter = null;
       kind.leaseLost();
       schedule.clear();
+      count();
     }
   }
 
@@ -340,8 +344,8 @@ public final class DeliveryEngine<T> {
     if (!isPassing) {
       isPassing = true;
       scanning = mark;
-      scannedTo = resumeAfter;
-      isFromFirst = resumeAfter == null;
+      scannedTo = START.equals(resumeAfter) ? null : resumeAfter;
+      isFromFirst = scannedTo == null;
       isWithFailing = true;
       resumeAfter = null;
     }
@@ -381,7 +385,7 @@ public final class DeliveryEngine<T> {
           return false;
         }
         if (!fits && pause == 0 && resumeAfter == null) {
-          resumeAfter = scannedTo;
+          resumeAfter = scannedTo == null ? START : scannedTo;
         }
       }
       scannedTo = pending.queue();
@@ -453,8 +457,12 @@ public final class DeliveryEngine<T> {
       Schedule.Queue queue = next.get();
       attemptNext(queue).onComplete(done -> run(() -> ended(queue, done)));
     }
+    count();
+  }
+
+  private void count() {
     underWay = schedule.underWay();
-    queues = schedule.queues() + underWay;
+    queues = isDelivering ? schedule.queues() + underWay : 0;
   }
 
   private void ended(Schedule.Queue queue, AsyncResult<Runnable> done) {
@@ -462,7 +470,7 @@ public final class DeliveryEngine<T> {
       done.result().run();
     } else if (done.cause() instanceof ReceiverChangedException) {
       // It may have a new address; try that.
-      putBack(queue, now(), false);
+      schedule.postpone(queue, now(), now());
     } else {
       LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
       // The store is down, so new items must wait too.
@@ -508,7 +516,8 @@ public final class DeliveryEngine<T> {
         attempt.isFinal()
             ? OptionalLong.empty()
             : retries.next(before.tries() + 1, first == null ? now : first, now, random);
-    // Before the outcome is stored, because the duration of that commit must not delay the retry.
+    // Before the outcome is stored, so that a clock that moves on during the commit delays no
+    // retry.
     long due = now() + next.orElse(now) - now;
     Future<Void> stored =
         next.isEmpty()

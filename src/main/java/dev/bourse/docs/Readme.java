@@ -45,8 +45,14 @@ public final class Readme {
    */
   public static final int MAX_BYTES = 128 * 1024;
 
-  /** Bounds the answer at some 2 MB; a README of the longest size has a few thousand. */
+  /** A README of the longest size has a few thousand. */
   static final int MAX_PARTS = 20_000;
+
+  /**
+   * Characters of all texts and addresses. A long README has a quarter of them, but one that refers
+   * to the same long address in every word has hundreds of times as many.
+   */
+  static final int MAX_CHARACTERS = 512 * 1024;
 
   /** Elements within each other. */
   private static final int MAX_DEPTH = 32;
@@ -83,6 +89,7 @@ public final class Readme {
           .build();
 
   private final JsonArray parts = new JsonArray();
+  private int characters;
   private boolean isCut;
 
   private Readme() {}
@@ -94,17 +101,21 @@ public final class Readme {
    * @param isWhole whether these are all of its bytes
    */
   public static JsonObject parse(byte[] bytes, boolean isWhole) {
-    String text = UNSEEN.matcher(new String(bytes, StandardCharsets.UTF_8)).replaceAll("");
     Readme readme = new Readme();
-    readme.walk(PARSER.parse(text));
+    readme.walk(PARSER.parse(visible(new String(bytes, StandardCharsets.UTF_8))));
     return new JsonObject().put("parts", readme.parts).put("truncated", !isWhole || readme.isCut);
+  }
+
+  /** Called before parsing and after it, because the parser decodes character references. */
+  private static String visible(String text) {
+    return UNSEEN.matcher(text).replaceAll("");
   }
 
   /** Visits without recursion, because the author decides how deep the document is. */
   private void walk(Node document) {
     Node node = document.getFirstChild();
     while (node != null && node != document) {
-      if (parts.size() >= MAX_PARTS) {
+      if (parts.size() >= MAX_PARTS || characters >= MAX_CHARACTERS) {
         isCut = true;
         closeAll(node, document);
         return;
@@ -134,6 +145,7 @@ public final class Readme {
         part.put("level", heading.getLevel());
       } else if (node instanceof Link link) {
         part.put("href", link.getDestination());
+        characters += link.getDestination().length();
       }
       parts.add(part);
       return;
@@ -169,7 +181,9 @@ public final class Readme {
   }
 
   private void text(@Nullable String text) {
-    parts.add(new JsonObject().put("text", text == null ? "" : text));
+    String visible = text == null ? "" : visible(text);
+    characters += visible.length();
+    parts.add(new JsonObject().put("text", visible));
   }
 
   private void leaf(String element, @Nullable String text) {
@@ -181,7 +195,8 @@ public final class Readme {
   /** Returns the element of a node with children; null for a leaf and for a hidden node. */
   private static @Nullable String element(Node node) {
     if (node instanceof Link link) {
-      return LINK.matcher(link.getDestination()).matches() ? "link" : null;
+      String address = link.getDestination();
+      return LINK.matcher(address).matches() && !UNSEEN.matcher(address).find() ? "link" : null;
     }
     if (node instanceof TableCell cell) {
       return cell.isHeader() ? "header" : "cell";

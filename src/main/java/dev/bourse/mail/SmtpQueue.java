@@ -182,7 +182,8 @@ abstract class SmtpQueue implements MailSender {
     public Future<Attempt> send(Claim claim) {
       Mail mail = claim.mail();
       if (mail == null || claim.tries() > pausesMillis.size() + 1) {
-        String fault = mail == null ? claim.fault() : "every process that tried to send it died";
+        String fault =
+            mail == null ? claim.fault() : "no process could store the result of its attempt";
         return Future.succeededFuture(new Attempt(null, fault, true));
       }
       return server
@@ -205,9 +206,14 @@ abstract class SmtpQueue implements MailSender {
 
     @Override
     public Future<Void> giveUp(Claim claim, Attempt attempt, long nowMillis) {
-      undelivered.incrementAndGet();
-      LOG.warn("a mail could not be sent in {} attempts: {}", claim.tries(), attempt.fault());
-      return SmtpQueue.this.giveUp(claim, String.valueOf(attempt.fault()));
+      return SmtpQueue.this
+          .giveUp(claim, String.valueOf(attempt.fault()))
+          .onSuccess(
+              stored -> {
+                undelivered.incrementAndGet();
+                LOG.warn(
+                    "a mail could not be sent in {} attempts: {}", claim.tries(), attempt.fault());
+              });
     }
   }
 }

@@ -277,7 +277,7 @@ public final class NodeStore {
         STORED_NODES + where + " ORDER BY n.node_id LIMIT ?", parameters, NodeStore::storedNode);
   }
 
-  /** The number of nodes of a pool in one state. */
+  /** The number of nodes of a pool in one state, and how many of them have faulty hardware. */
   public record Count(String pool, NodeView.State state, long nodes, long unhealthy) {}
 
   /**

@@ -133,6 +133,8 @@ class ReadmeTest {
   @Test
   void controlCharactersAndHiddenOnesAreLeftOut() {
     assertEquals("<paragraph>ab</paragraph>", shown("a\u202e\u200b\u0000\u001bb"));
+    assertEquals("<paragraph>ab</paragraph>", shown("a&#x202e;&#8203;&#27;&ZeroWidthSpace;b"));
+    assertFalse(shown("[x](https://acme.example/&#x202e;a)").contains("<link"));
   }
 
   @Test
@@ -184,6 +186,14 @@ class ReadmeTest {
     assertTrue(readme.getBoolean("truncated"));
     assertFalse(parsed("a").getBoolean("truncated"));
     assertTrue(Readme.parse("a".getBytes(StandardCharsets.UTF_8), false).getBoolean("truncated"));
+  }
+
+  @Test
+  void aLongAddressThatIsReferredToOftenIsCutOff() {
+    String address = "https://" + "a".repeat(1_900);
+    JsonObject readme = parsed("[x]: " + address + "\n\n" + "[x]a".repeat(30_000));
+    assertTrue(readme.getBoolean("truncated"));
+    assertTrue(readme.encode().length() < 2 * Readme.MAX_CHARACTERS, "" + readme.encode().length());
   }
 
   @Test

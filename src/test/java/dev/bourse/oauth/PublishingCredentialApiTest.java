@@ -305,6 +305,15 @@ class PublishingCredentialApiTest extends PublishingCredentialFixture {
   }
 
   @Test
+  void signingOutEverywhereEndsItToo() {
+    ApiClient nina = joined("nina");
+    ApiClient job = job(minted(nina, order("training", MUCH)));
+    Begun begun = Begun.with(job);
+    nina.send("POST", "/api/console/sign-out-everywhere", null).ok();
+    hasEnded(job, begun);
+  }
+
+  @Test
   void itReplacesOnlyWhatCredentialsOfTheMemberPublished() {
     String name = freshName();
     JsonObject first = publish(job(minted(MUCH)), name, bytes(10, 1), "org");

@@ -200,7 +200,8 @@ final class PostgresChanges implements PostgresLink.User {
   @Override
   public void up(PgConnection fresh) {
     PrimaryHistory.Primary newest = history.newest();
-    if (primary.isBefore(newest)) {
+    // A server without a timeline may be another one on each connection.
+    if (!newest.hasTimeline() || !newest.equals(primary)) {
       log.promoted();
     }
     primary = newest;
