@@ -70,7 +70,9 @@ class Sequence:
     def run(self):
         """Returns a short summary of the run; raises Violation if a rule was broken."""
         world = self.world
-        world.start_clients(0.005 if self.writes else 0.05)
+        if self.writes:
+            world.add_busy_clusters()
+        world.start_clients()
         try:
             world.await_writes(now())
             self.run_steps()

@@ -17,6 +17,7 @@ SHARED = ["acme-train", "acme-batch"]
 PROBED = ["globex-main", "openlab-main"]
 ORG = {"acme-train": "acme", "acme-batch": "acme", "globex-main": "globex", "openlab-main": "openlab"}
 GPUS_PER_NODE = 8
+BUSY = 24  # clusters, for two writers each, that a long sequence adds; an organization may have twenty
 PRICES = 901  # from 1.00, the pool's reserve, to 10.00, its cap
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0Y1s2ek3"
 
@@ -141,7 +142,7 @@ class World:
     def __init__(self, folder):
         self.folder, self.puts, self.gets, self.losses, self.faults = folder, [], [], [], []
         self.disturbed = []  # [from, to] of each failure, to the end of the recovery
-        self.number = {cluster: 0 for cluster in ORG}
+        self.org, self.busy, self.number = dict(ORG), [], {cluster: 0 for cluster in ORG}
         self.lock, self.over, self.threads, self.most_backends = threading.Lock(), threading.Event(), [], 0
         self.pair, self.replicas = Pair(folder), []
 
@@ -164,6 +165,17 @@ class World:
         for replica in self.replicas:
             for org in self.tokens:
                 until(f"{replica.name} has the key of {org}", 5, lambda: self.has_key(replica, org))
+
+    def add_busy_clusters(self):
+        """Adds clusters to which clients write without a pause, two to each."""
+        known = self.ask(self.replicas[0], "GET", "/api/operator/clusters", self.operator)["clusters"]
+        pool = next(cluster["pool"] for cluster in known if cluster["name"] == SHARED[0])
+        for number in range(BUSY):
+            name, org = f"busy-{number}", sorted(self.tokens)[number % len(self.tokens)]
+            self.ask(self.replicas[0], "POST", "/api/operator/clusters", self.operator,
+                     {"name": name, "org": org, "pool": pool, "kind": "vm", "posture": "market"})
+            self.org[name], self.number[name] = org, 0
+            self.busy.append(name)
 
     def has_key(self, replica, org):
         try:
@@ -197,7 +209,7 @@ class World:
         """The state, recorded; None when there was no answer or a refusal."""
         begun = now()
         try:
-            status, state = replica.request("GET", "/api/vm/capacity?cluster=" + cluster, self.tokens[ORG[cluster]],
+            status, state = replica.request("GET", "/api/vm/capacity?cluster=" + cluster, self.tokens[self.org[cluster]],
                                             patience=patience)
         except OSError:
             return None
@@ -221,7 +233,7 @@ class World:
             self.puts.append(put)
         body = {"cluster": cluster, "max_gpus": gpus, "max_price_per_gpu_hour": cents / 100, "expected_version": expected}
         try:
-            status, answer = replica.request("PUT", "/api/vm/capacity", self.tokens[ORG[cluster]], body, patience)
+            status, answer = replica.request("PUT", "/api/vm/capacity", self.tokens[self.org[cluster]], body, patience)
         except OSError as lost:
             put.answer = f"no answer: {lost or type(lost).__name__}"
             return put
@@ -251,11 +263,13 @@ class World:
 
     # --- clients at work
 
-    def start_clients(self, pause=0.05):
-        """Clients that pause for so many seconds between two requests."""
+    def start_clients(self):
+        """Clients that pause between two requests, except those of busy clusters."""
         for number, replica in enumerate(self.replicas):
             for cluster in SHARED:
-                self._run(self._write, replica, cluster, 30, pause)
+                self._run(self._write, replica, cluster, 30, 0.05)
+            for cluster in self.busy:
+                self._run(self._write, replica, cluster, 30, 0)
             self._run(self._write, replica, PROBED[number], 2 * PATIENCE, 0.1)
             self._run(self._read, replica)
         self._run(self._count_backends)
@@ -298,7 +312,7 @@ class World:
 
     def _read(self, replica):
         while not self.over.wait(0.05):
-            for cluster in ORG:
+            for cluster in self.org:
                 self.get(replica, cluster, 2 * PATIENCE)
 
     def _count_backends(self):
@@ -345,13 +359,13 @@ class World:
         found = {}
         for row in rows.splitlines():
             name, version, gpus, cents, nodes = row.split("|")
-            if name in ORG:
+            if name in self.org:
                 found[name] = (int(version), "nothing" if gpus == "-1" else declared(int(gpus), int(cents)), nodes)
         return found
 
     def shown_by(self, replica):
         """The same as one replica shows it; None for a cluster that it does not show."""
-        states = {cluster: self.get(replica, cluster, 5 * PATIENCE) for cluster in ORG}
+        states = {cluster: self.get(replica, cluster, 5 * PATIENCE) for cluster in self.org}
         return {
             cluster: state and (state["version"], self.shown(state), ",".join(sorted(
                 node["public_ip"] for node in state["allocations"] if node.get("public_ip"))))
@@ -382,7 +396,7 @@ class World:
 
     def trail(self):
         """The version and the declaration of each recorded write, by cluster, oldest first."""
-        found = {cluster: [] for cluster in ORG}
+        found = {cluster: [] for cluster in self.org}
         for org in self.tokens:
             ids, before, more = set(), "", True
             while more:
@@ -393,13 +407,13 @@ class World:
                     ids.add(entry["id"])
                     if entry["action"] == "vm_capacity_put" and entry["subject"] in found:
                         told = dict(part.split("=", 1) for part in entry["detail"].split() if "=" in part)
-                        found[entry["subject"]].insert(0, (
+                        found[entry["subject"]].append((
                             int(told["version"]),
                             declared(int(told["max_gpus"]), round(float(told["max_price_per_gpu_hour"]) * 100)),
                         ))
                 more = page["more"]
                 before = f"&before={page['entries'][-1]['id']}" if more else ""
-        return found
+        return {cluster: rows[::-1] for cluster, rows in found.items()}
 
     def mint(self, replica):
         """A token of acme without scopes."""
