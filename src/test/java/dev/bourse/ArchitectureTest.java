@@ -389,7 +389,7 @@ final class ArchitectureTest {
                   "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
-          entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("docs", List.of("io.vertx.core..", "org.commonmark..", "org.yaml.snakeyaml..")),
           entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",

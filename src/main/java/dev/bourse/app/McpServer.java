@@ -27,6 +27,8 @@ import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
 import dev.bourse.mcp.RestReads;
+import dev.bourse.mcp.ServiceDescription;
+import dev.bourse.mcp.SkillReadTool;
 import dev.bourse.mcp.SshKeyWriteTool;
 import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
@@ -122,12 +124,13 @@ final class McpServer {
    * {@link #warmUp}, or by the first call.
    */
   void reachedBy(Edge edge) {
+    ServiceDescription reference = new ServedDescription(context.vertx(), edge);
     service =
         new Lazy<>(
             () ->
                 new McpService(
-                    tools(edge),
-                    new ServedDescription(context.vertx(), edge),
+                    tools(edge, reference),
+                    reference,
                     sessions,
                     version(),
                     services.meeting(),
@@ -143,7 +146,7 @@ final class McpServer {
     return Optional.ofNullable(McpServer.class.getPackage().getImplementationVersion()).orElse("0");
   }
 
-  private List<Tool> tools(Edge edge) {
+  private List<Tool> tools(Edge edge, ServiceDescription reference) {
     List<Tool> tools = new ArrayList<>();
     tools.add(new WhoamiTool(services.org(), services.whoami()));
     tools.add(new CapacityReadTool(services.capacity(), services.waits(), services.k8s()));
@@ -155,6 +158,7 @@ final class McpServer {
       tools.add(new CheckpointReadTool(services.checkpoints()));
       tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));
     }
+    tools.add(new SkillReadTool(reference));
     tools.add(new GridApiTool(grid(edge.dispatcher(READABLE))));
     return tools;
   }

@@ -14,7 +14,11 @@ import java.util.Optional;
 /** The API's description of itself for models. */
 final class ServedDescription implements ServiceDescription {
   private static final String GUIDE = "/AGENTS.md";
-  private static final String SKILL = "/skills/bourse/SKILL.md";
+
+  /** How the Skills extension of the protocol addresses the files of skills. */
+  private static final String SKILL_SCHEME = "skill://";
+
+  private static final String SKILL_FOLDER = "/skills/";
 
   /** The contract hidden from models, which act for members and not for operators. */
   private static final String OF_OPERATORS = "operator";
@@ -66,8 +70,8 @@ final class ServedDescription implements ServiceDescription {
             "text/markdown"));
     documents.add(
         new Document(
-            edge.baseUrl() + SKILL,
-            "SKILL.md",
+            SKILL_SCHEME + "bourse/SKILL.md",
+            "bourse",
             "Hold GPU capacity",
             """
             What an agent does step by step to hold capacity safely with these tools, and what \
@@ -94,8 +98,28 @@ final class ServedDescription implements ServiceDescription {
   }
 
   @Override
+  public Future<List<Skill>> skills() {
+    return edge.skills(vertx)
+        .map(
+            skills ->
+                skills.stream()
+                    .map(
+                        one ->
+                            new Skill(
+                                SKILL_SCHEME + one.path().substring(SKILL_FOLDER.length()),
+                                one.frontmatter(),
+                                one.text(),
+                                one.digest(),
+                                one.size()))
+                    .toList());
+  }
+
+  @Override
   public Future<Optional<String>> findText(String uri) {
     String baseUrl = edge.baseUrl();
+    if (uri.startsWith(SKILL_SCHEME)) {
+      return edge.findText(vertx, SKILL_FOLDER + uri.substring(SKILL_SCHEME.length()));
+    }
     return uri.startsWith(baseUrl)
         ? edge.findText(vertx, uri.substring(baseUrl.length()))
         : Future.succeededFuture(Optional.empty());

@@ -25,8 +25,8 @@ public final class DocsPages {
   private static final String MARKDOWN = "text/markdown; charset=utf-8";
   private static final String CACHE_CONTROL = "cache-control";
 
-  /** The folder has the skill's own name, as the Agent Skills format requires. */
-  private static final String SKILL = "/skills/bourse/SKILL.md";
+  /** Where agents look for a site's skills. */
+  private static final String SKILL_INDEX = "/.well-known/agent-skills/index.json";
 
   /** These pages depend on the service's configuration; a minute avoids most repeated requests. */
   private static final Map<String, String> BRIEFLY = Map.of(CACHE_CONTROL, "public, max-age=60");
@@ -98,7 +98,10 @@ public final class DocsPages {
     add("/llms.txt", PLAIN, () -> orientation().index());
     add("/llms-operators.txt", PLAIN, () -> orientation().operators());
     add("/AGENTS.md", MARKDOWN, () -> orientation().recipes());
-    add(SKILL, MARKDOWN, () -> orientation().skill());
+    for (String name : Skill.NAMES) {
+      add(Skill.path(name), MARKDOWN, () -> skill(name).text());
+    }
+    add(SKILL_INDEX, "application/json", this::skillIndex);
     add("/docs/search.json", "application/json", this::searchIndex);
     add("/docs/docs.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/docs.js"));
     for (String name : assets.names()) {
@@ -154,6 +157,36 @@ public final class DocsPages {
 
   private Orientation orientation() {
     return new Orientation(documents(), guides.get(), baseUrl, budget);
+  }
+
+  /** All skills, as they are served. Reads files of the jar. */
+  public List<Skill> skills() {
+    return Skill.NAMES.stream().map(this::skill).toList();
+  }
+
+  private Skill skill(String name) {
+    return Skill.of(Guide.localized(Resource.text("docs" + Skill.path(name)), baseUrl));
+  }
+
+  /**
+   * The index of the skills, by version 0.2.0 of <a
+   * href="https://github.com/cloudflare/agent-skills-discovery-rfc">Agent Skills Discovery</a>.
+   */
+  private String skillIndex() {
+    JsonArray listed = new JsonArray();
+    for (Skill skill : skills()) {
+      listed.add(
+          new JsonObject()
+              .put("name", skill.name())
+              .put("type", "skill-md")
+              .put("description", skill.description())
+              .put("url", baseUrl + skill.path())
+              .put("digest", skill.digest()));
+    }
+    return new JsonObject()
+        .put("$schema", "https://schemas.agentskills.io/discovery/0.2.0/schema.json")
+        .put("skills", listed)
+        .encode();
   }
 
   /** All contracts in their served form. */

@@ -64,11 +64,6 @@ final class Orientation {
     return text("AGENTS.md").replace("${error_codes}\n", codes);
   }
 
-  /** {@code /skills/bourse/SKILL.md}: how an agent manages capacity, in the Agent Skills format. */
-  String skill() {
-    return text("SKILL.md");
-  }
-
   private String text(String name) {
     return Guide.localized(Resource.text("docs/" + name), baseUrl)
         .replace("${token_budget}", budget);

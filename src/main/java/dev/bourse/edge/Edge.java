@@ -6,6 +6,7 @@ import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiException;
 import dev.bourse.docs.DocsPages;
+import dev.bourse.docs.Skill;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.CountedHandshakes;
 import dev.bourse.edge.limits.Occupancy;
@@ -195,6 +196,11 @@ public final class Edge {
       return Future.succeededFuture(Optional.empty());
     }
     return vertx.executeBlocking(() -> pages().get(path).text());
+  }
+
+  /** The skills for agents; made on a worker, like {@link #findText}. */
+  public Future<List<Skill>> skills(Vertx vertx) {
+    return vertx.executeBlocking(() -> pages().skills());
   }
 
   /** Returns a dispatcher of these contracts' read operations. */

@@ -61,7 +61,15 @@ public final class McpRoutes {
     Object id = Message.readableId(value);
     return answering(
         id,
-        () -> service.get().answer(call.principal(), headers, Message.of(value, id), call::ifGone));
+        () ->
+            service
+                .get()
+                .answer(
+                    call.principal(),
+                    headers,
+                    call.findText(Toolsets.PARAMETER),
+                    Message.of(value, id),
+                    call::ifGone));
   }
 
   /** Reports faults of a message in the protocol's format; other failures take the usual one. */

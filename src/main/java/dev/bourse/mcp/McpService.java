@@ -39,12 +39,19 @@ public final class McpService {
           "prompts/list",
           "resources/list",
           "resources/templates/list",
-          "resources/read");
+          "resources/read",
+          "skills/list",
+          "skills/get");
 
   private static final long CACHEABLE_MILLIS = 300_000;
 
+  /** A message with what its answer depends on. */
+  private record Request(
+      Principal caller, Toolsets toolsets, Message message, Consumer<Runnable> ifGone) {}
+
   private final ToolRegistry tools;
   private final Resources resources;
+  private final Skills skills;
   private final Prompts prompts = new Prompts();
   private final HandshakeSessions sessions;
   private final String version;
@@ -64,6 +71,7 @@ public final class McpService {
       Function<Throwable, Optional<ApiException>> translation) {
     this.tools = new ToolRegistry(tools, reference, meeting, translation);
     this.resources = new Resources(reference);
+    this.skills = new Skills(reference);
     this.sessions = sessions;
     this.version = version;
   }
@@ -73,10 +81,16 @@ public final class McpService {
    * acceptable, with {@link InsufficientScopeException} when the caller's token does not permit a
    * tool.
    *
+   * @param toolsets the groups of tools that the address names; empty for all
    * @param ifGone accepts an action to run if the client disconnects before the answer
    */
   Future<McpReply> answer(
-      Principal caller, McpHeaders headers, Message message, Consumer<Runnable> ifGone) {
+      Principal caller,
+      McpHeaders headers,
+      Optional<String> toolsets,
+      Message message,
+      Consumer<Runnable> ifGone) {
+    Request request = new Request(caller, Toolsets.of(toolsets, tools.toolsets()), message, ifGone);
     boolean isStateless = StatelessRules.govern(headers, message);
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
@@ -89,7 +103,7 @@ public final class McpService {
     }
     if (isStateless) {
       StatelessRules.check(headers, message);
-      return perform(caller, ProtocolRevision.STATELESS, message, ifGone);
+      return perform(ProtocolRevision.STATELESS, request);
     }
     if (message.method().equals(INITIALIZE)) {
       return Future.succeededFuture(initialize(caller, message));
@@ -112,7 +126,7 @@ public final class McpService {
             revision -> {
               requireSame(revision, headers);
               return message.kind() == Message.Kind.REQUEST
-                  ? perform(caller, revision, message, ifGone)
+                  ? perform(revision, request)
                   : Future.succeededFuture(McpReply.TAKEN);
             });
   }
@@ -163,16 +177,17 @@ public final class McpService {
     return new JsonObject()
         .put("tools", new JsonObject())
         .put("resources", new JsonObject())
-        .put("prompts", new JsonObject());
+        .put("prompts", new JsonObject())
+        .put("extensions", new JsonObject().put(Skills.EXTENSION, new JsonObject()));
   }
 
   private JsonObject serverInfo() {
     return new JsonObject().put("name", "bourse").put("title", "Bourse").put("version", version);
   }
 
-  private Future<McpReply> perform(
-      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
-    return encoded(caller, revision, message, ifGone)
+  private Future<McpReply> perform(ProtocolRevision revision, Request request) {
+    Message message = request.message();
+    return encoded(revision, request)
         .map(result -> McpReply.of(message.answer(result)))
         .recover(
             e ->
@@ -182,13 +197,15 @@ public final class McpService {
                         : RpcException.internal(tools.refusalOf(e, message.method()))));
   }
 
-  private Future<Buffer> encoded(
-      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
+  private Future<Buffer> encoded(ProtocolRevision revision, Request request) {
+    Message message = request.message();
     if (!message.method().equals("tools/call")) {
-      return result(revision, message)
+      return result(revision, request)
           .map(result -> withMetadata(revision, message.method(), result).toBuffer());
     }
-    return tools.call(caller, message, ifGone).map(called -> encoded(revision, called));
+    return tools
+        .call(request.caller(), request.toolsets(), message, request.ifGone())
+        .map(called -> encoded(revision, called));
   }
 
   /**
@@ -207,12 +224,16 @@ public final class McpService {
     return new JsonObject().put("type", "text").put("text", text);
   }
 
-  private Future<JsonObject> result(ProtocolRevision revision, Message message) {
+  private Future<JsonObject> result(ProtocolRevision revision, Request request) {
+    Message message = request.message();
     return switch (message.method()) {
-      case "tools/list" -> page(message, new JsonObject().put("tools", tools.list()));
+      case "tools/list" ->
+          page(message, new JsonObject().put("tools", tools.list(request.toolsets())));
       case "resources/list" -> page(message, resources.list());
       case "resources/templates/list" -> page(message, resources.listTemplates());
       case "resources/read" -> resources.read(revision, message);
+      case "skills/list" -> skills.list().compose(listed -> page(message, listed));
+      case "skills/get" -> skills.get(message);
       case "prompts/list" -> page(message, prompts.list());
       case "prompts/get" -> Future.succeededFuture(prompts.get(message));
       default -> Future.succeededFuture(ofEra(revision, message.method()));

@@ -14,6 +14,17 @@ public interface ServiceDescription {
    */
   record Document(String uri, String name, String title, String description, String mimeType) {}
 
+  /**
+   * A skill: one Markdown file that tells an agent how to use this service.
+   *
+   * @param uri its address as a resource
+   * @param frontmatter the file's front matter, with its {@code name} and {@code description}
+   * @param text the whole file
+   * @param digest of the file's bytes: {@code sha256:} and 64 lowercase hexadecimal digits
+   * @param size the file's length in bytes
+   */
+  record Skill(String uri, JsonObject frontmatter, String text, String digest, int size) {}
+
   /** Accepts arguments, or refuses them with {@code bad-request} naming the field at fault. */
   @FunctionalInterface
   interface Check {
@@ -29,7 +40,10 @@ public interface ServiceDescription {
   /** Compiles a schema; the check is thread-safe. */
   Check check(JsonObject schema);
 
-  /** The contracts and the guide for programs. */
+  /** The skills that the service offers. */
+  Future<List<Skill>> skills();
+
+  /** The contracts, the guide for programs and the skills. */
   List<Document> documents();
 
   /** The text of a document; empty if no document has this address. */

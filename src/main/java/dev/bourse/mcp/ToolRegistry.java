@@ -14,8 +14,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,11 @@ final class ToolRegistry {
   /** How tools name the cluster that a call is about. */
   private static final String CLUSTER = "cluster";
 
-  private record RegisteredTool(Tool tool, JsonObject definition, ServiceDescription.Check check) {}
+  /**
+   * @param toolset the group that the tool is in; empty for one that every client gets
+   */
+  private record RegisteredTool(
+      Tool tool, Optional<String> toolset, JsonObject definition, ServiceDescription.Check check) {}
 
   /**
    * The result of a call.
@@ -38,7 +44,6 @@ final class ToolRegistry {
   record Result(Buffer answer, boolean isRefusal, Optional<String> remedy) {}
 
   private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
-  private final JsonArray definitions = new JsonArray();
   private final Function<Throwable, Optional<ApiException>> translation;
   private final Function<String, Future<Void>> meeting;
 
@@ -65,8 +70,13 @@ final class ToolRegistry {
               .put("inputSchema", input)
               .put("outputSchema", orRefusal(outputs(said, reference)))
               .put("annotations", said.getJsonObject("annotations"));
-      byName.put(tool.name(), new RegisteredTool(tool, definition, reference.check(input)));
-      definitions.add(definition);
+      byName.put(
+          tool.name(),
+          new RegisteredTool(
+              tool,
+              Optional.ofNullable(said.getString("toolset")),
+              definition,
+              reference.check(input)));
     }
   }
 
@@ -108,9 +118,22 @@ final class ToolRegistry {
         "anyOf", kinds.add(new JsonObject().put("required", new JsonArray().add("error"))));
   }
 
-  /** The list of all tools for clients. */
-  JsonArray list() {
-    return definitions.copy();
+  /** The list of tools for clients. */
+  JsonArray list(Toolsets toolsets) {
+    JsonArray definitions = new JsonArray();
+    offered(toolsets).forEach(entry -> definitions.add(entry.definition().copy()));
+    return definitions;
+  }
+
+  /** The names of all groups of tools. */
+  Set<String> toolsets() {
+    return byName.values().stream()
+        .flatMap(entry -> entry.toolset().stream())
+        .collect(Collectors.toSet());
+  }
+
+  private Stream<RegisteredTool> offered(Toolsets toolsets) {
+    return byName.values().stream().filter(entry -> toolsets.has(entry.toolset()));
   }
 
   /**
@@ -119,15 +142,21 @@ final class ToolRegistry {
    * <p>Fails with an {@link RpcException} when there is no such tool, with {@link
    * InsufficientScopeException} when the caller's token does not permit it.
    */
-  Future<Result> call(Principal caller, Message message, Consumer<Runnable> ifGone) {
+  Future<Result> call(
+      Principal caller, Toolsets toolsets, Message message, Consumer<Runnable> ifGone) {
     String name = message.text("name");
     if (name == null) {
       throw RpcException.invalidParams("params.name is missing; expected a tool's name");
     }
     RegisteredTool entry = byName.get(name);
-    if (entry == null) {
+    if (entry == null || !toolsets.has(entry.toolset())) {
       throw RpcException.invalidParams(
-          "no tool '" + Text.shown(name) + "'; there are " + String.join(", ", byName.keySet()));
+          "no tool '%s'; there are %s"
+              .formatted(
+                  Text.shown(name),
+                  offered(toolsets)
+                      .map(other -> other.tool().name())
+                      .collect(Collectors.joining(", "))));
     }
     Object given = message.params().getValue("arguments");
     if (given != null && !(given instanceof JsonObject)) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.contract.Contract;
+import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.docs.DocsPages;
 import dev.bourse.edge.limits.EdgeLimits;
@@ -14,8 +15,10 @@ import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -168,6 +171,22 @@ class PagesTest {
     for (String from : List.of("/llms.txt", "/docs/guides/agents.md")) {
       assertTrue(read(from).body().contains("/skills/bourse/SKILL.md"), from);
     }
+  }
+
+  @Test
+  void theIndexOfSkillsHasTheDigestOfWhatItNames() {
+    HttpResponse<String> answer = read("/.well-known/agent-skills/index.json");
+    assertEquals("application/json", header(answer, "content-type"));
+    JsonObject index = new JsonObject(answer.body());
+    assertEquals(
+        "https://schemas.agentskills.io/discovery/0.2.0/schema.json", index.getString("$schema"));
+    JsonObject skill = index.getJsonArray("skills").getJsonObject(0);
+    assertEquals(
+        Set.of("name", "type", "description", "url", "digest"), Set.copyOf(skill.fieldNames()));
+    String file = read(skill.getString("url").replace("https://bourse.example", "")).body();
+    assertEquals(
+        "sha256:" + HexFormat.of().formatHex(Digests.sha256(file.getBytes(StandardCharsets.UTF_8))),
+        skill.getString("digest"));
   }
 
   @Test

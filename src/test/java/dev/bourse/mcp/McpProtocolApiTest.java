@@ -8,6 +8,7 @@ import static dev.bourse.testing.McpClient.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
@@ -16,6 +17,8 @@ import dev.bourse.testing.McpClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -46,7 +49,8 @@ class McpProtocolApiTest extends McpApiFixture {
         new JsonArray().add(STATELESS).add("2025-11-25").add("2025-06-18"),
         result.getJsonArray("supportedVersions"));
     assertEquals(
-        Set.of("tools", "resources", "prompts"), result.getJsonObject("capabilities").fieldNames());
+        Set.of("tools", "resources", "prompts", "extensions"),
+        result.getJsonObject("capabilities").fieldNames());
     assertEquals("complete", result.getString("resultType"));
     assertEquals(
         "bourse",
@@ -59,7 +63,12 @@ class McpProtocolApiTest extends McpApiFixture {
   @Test
   void everyListOfTheStatelessRevisionTellsHowLongItKeeps() {
     for (String method :
-        List.of("tools/list", "prompts/list", "resources/list", "resources/templates/list")) {
+        List.of(
+            "tools/list",
+            "prompts/list",
+            "resources/list",
+            "resources/templates/list",
+            "skills/list")) {
       JsonObject result = alice.result(method);
       assertEquals(300_000, result.getInteger("ttlMs"), method);
       assertEquals("public", result.getString("cacheScope"), method);
@@ -205,7 +214,7 @@ class McpProtocolApiTest extends McpApiFixture {
     List<JsonObject> listed =
         ClusterClient.objects(alice.result("resources/list").getJsonArray("resources"));
     assertEquals("AGENTS.md", listed.get(0).getString("name"));
-    assertEquals("SKILL.md", listed.get(1).getString("name"));
+    assertEquals("skill://bourse/SKILL.md", listed.get(1).getString("uri"));
     for (JsonObject resource : listed) {
       String uri = resource.getString("uri");
       JsonObject content =
@@ -218,9 +227,12 @@ class McpProtocolApiTest extends McpApiFixture {
           new String(
               bourse
                   .with(null)
-                  .fetch("GET", uri.substring(bourse.service().baseUrl().length()))
+                  .fetch(
+                      "GET",
+                      uri.replaceFirst("^skill://", bourse.service().baseUrl() + "/skills/")
+                          .substring(bourse.service().baseUrl().length()))
                   .body(),
-              java.nio.charset.StandardCharsets.UTF_8),
+              StandardCharsets.UTF_8),
           content.getString("text"),
           "as anybody may fetch it");
     }
@@ -250,6 +262,45 @@ class McpProtocolApiTest extends McpApiFixture {
     assertTrue(words.contains("16 GPUs at no more than $3.50"), words);
     alice.error(200, -32602, "prompts/get", new JsonObject().put("name", "bid"));
     alice.error(200, -32602, "prompts/get", new JsonObject().put("name", "dance"));
+  }
+
+  @Test
+  void eachSkillIsListedWithTheDigestOfItsFile() {
+    assertEquals(
+        NONE,
+        alice
+            .result("server/discover")
+            .getJsonObject("capabilities")
+            .getJsonObject("extensions")
+            .getJsonObject("io.modelcontextprotocol/skills"));
+    JsonObject listed = alice.result("skills/list").getJsonArray("skills").getJsonObject(0);
+    JsonObject uri = new JsonObject().put("uri", listed.getString("uri"));
+    assertEquals(listed, alice.result("skills/get", uri).getJsonObject("skill"));
+    assertEquals(300_000, alice.result("skills/get", uri).getInteger("ttlMs"));
+    String text =
+        alice
+            .result("resources/read", uri)
+            .getJsonArray("contents")
+            .getJsonObject(0)
+            .getString("text");
+    JsonObject frontmatter = listed.getJsonObject("frontmatter");
+    assertTrue(
+        text.startsWith(
+            "---\nname: %s\ndescription: %s\n---\n"
+                .formatted(frontmatter.getString("name"), frontmatter.getString("description"))),
+        text);
+    byte[] file = text.getBytes(StandardCharsets.UTF_8);
+    assertEquals(
+        new JsonArray()
+            .add(
+                uri.copy()
+                    .put("digest", "sha256:" + HexFormat.of().formatHex(Digests.sha256(file)))
+                    .put("size", file.length)),
+        listed.getJsonArray("resources"));
+    for (String none : List.of("skill://bourse", "skill://other/SKILL.md", "skill://../x")) {
+      alice.error(200, -32602, "skills/get", new JsonObject().put("uri", none));
+    }
+    alice.error(200, -32602, "skills/get", NONE);
   }
 
   @Test

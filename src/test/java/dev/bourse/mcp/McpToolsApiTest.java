@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -18,6 +19,8 @@ import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -37,6 +40,7 @@ class McpToolsApiTest extends McpApiFixture {
             "billing_read",
             "checkpoint_read",
             "checkpoint_write",
+            "skill_read",
             "grid_api"),
         alice.toolNames());
     for (JsonObject tool : ClusterClient.objects(alice.tools())) {
@@ -63,10 +67,53 @@ class McpToolsApiTest extends McpApiFixture {
               "ssh_key_write",
               "market_read",
               "billing_read",
+              "skill_read",
               "grid_api"),
           dave.toolNames());
       dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
     }
+  }
+
+  @Test
+  void anAddressWithToolsetsOffersThoseToolsAlone() {
+    McpClient few = alice.at("/mcp?toolsets=market,skills");
+    assertEquals(List.of("whoami", "market_read", "skill_read"), few.toolNames());
+    assertEquals(
+        alice.ok("market_read", new JsonObject().put("action", "feed")).fieldNames(),
+        few.ok("market_read", new JsonObject().put("action", "feed")).fieldNames());
+    JsonObject bid = new JsonObject().put("name", "bid_write").put("arguments", new JsonObject());
+    assertTrue(
+        few.error(200, -32602, "tools/call", bid)
+            .getString("message")
+            .endsWith("there are whoami, market_read, skill_read"));
+    assertTrue(
+        alice
+            .at("/mcp?toolsets=market,shell")
+            .send("tools/list", new JsonObject())
+            .refused(ErrorCode.BAD_REQUEST)
+            .getString("detail")
+            .startsWith("toolsets: shell is not acceptable; expected names of billing, capacity,"));
+  }
+
+  @Test
+  void skillReadGivesTheFileThatAnybodyMayFetch() {
+    JsonObject listed =
+        alice
+            .ok("skill_read", new JsonObject().put("action", "list"))
+            .getJsonArray("skills")
+            .getJsonObject(0);
+    JsonObject read =
+        alice.ok("skill_read", new JsonObject().put("action", "get").put("name", "bourse"));
+    assertEquals(listed, read.getJsonObject("skill"));
+    byte[] file = bourse.with(null).fetch("GET", "/skills/bourse/SKILL.md").body();
+    assertEquals(new String(file, StandardCharsets.UTF_8), read.getString("text"));
+    assertEquals(file.length, listed.getInteger("size"));
+    assertEquals(
+        "sha256:" + HexFormat.of().formatHex(Digests.sha256(file)), listed.getString("digest"));
+    alice.refused(
+        "skill_read",
+        new JsonObject().put("action", "get").put("name", "../bourse"),
+        ErrorCode.NOT_FOUND);
   }
 
   @Test

@@ -44,7 +44,7 @@ class SkillTest {
   private static final String SKILL = skill();
 
   private static String skill() {
-    try (InputStream file = SkillTest.class.getResourceAsStream("/docs/SKILL.md")) {
+    try (InputStream file = SkillTest.class.getResourceAsStream("/docs/skills/bourse/SKILL.md")) {
       return new String(
           Objects.requireNonNull(file, "SKILL.md").readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

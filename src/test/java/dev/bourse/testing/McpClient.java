@@ -32,10 +32,21 @@ public final class McpClient {
           .setOutputFormat(OutputFormat.Basic);
 
   private final ApiClient caller;
+  private final String address;
   private @Nullable JsonArray tools;
 
   public McpClient(ApiClient caller) {
+    this(caller, ENDPOINT);
+  }
+
+  private McpClient(ApiClient caller, String address) {
     this.caller = caller;
+    this.address = address;
+  }
+
+  /** The same member at another address of the endpoint. */
+  public McpClient at(String other) {
+    return new McpClient(caller, other);
   }
 
   /** A member who may do everything. */
@@ -112,7 +123,7 @@ public final class McpClient {
     all.add("application/json");
     all.add("Accept");
     all.add("application/json, text/event-stream");
-    return caller.send("POST", ENDPOINT, body.encode(), all.toArray(new String[0]));
+    return caller.send("POST", address, body.encode(), all.toArray(new String[0]));
   }
 
   /** The result of a request that succeeds. */
