@@ -217,7 +217,8 @@ class App extends Component {
       <summary aria-label=${`Account of ${name}`}><span class="initial" data-initial=${name.slice(0, 1).toUpperCase()}></span><span class="who">${name}</span></summary>
       <div class="menu-sheet">
         <p><b>${name}</b>${session.email ? html`<br><span class="muted small">${session.email}</span>` : nothing}</p>
-        ${isOperators || !pages.some((page) => page.path === '/console/account') ? nothing : html`<a href="/console/account">Account and sessions</a>`}
+        ${isOperators || !pages.some((page) => page.path === '/console/account') ? nothing : html`<a href="/console/account">Account and sessions</a>
+          <a href="/console/roadmap">Roadmap</a>`}
         <a href="/docs" target="_blank">Documentation</a>
         ${isOperators
           ? html`<button type="button" class="quiet" id="sign-out" @click=${this.endOperatorSession}>Sign out</button>`

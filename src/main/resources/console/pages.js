@@ -33,6 +33,7 @@ export const memberPages = [
   { path: '/console/trail/stream', title: 'Trail stream', under: '/console/trail', load: () => import('./pages/trail-stream.js') },
   { path: '/console/trail', title: 'Trail', group: 'Organization', load: () => import('./pages/trail.js') },
   { path: '/console/applications', title: 'Applications', group: 'You', load: () => import('./pages/applications.js') },
+  { path: '/console/roadmap', title: 'Roadmap', under: '/console/account', load: () => import('./pages/roadmap.js') },
   { path: '/console/account', title: 'Account', group: 'You', load: () => import('./pages/account.js') },
 ];
 

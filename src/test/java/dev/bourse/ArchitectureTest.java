@@ -262,6 +262,7 @@ final class ArchitectureTest {
           entry("move", List.of("core", "store", "blob", "checkpoint", "walk")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry("install", List.of("core", "blob", "edge", "pages")),
+          entry("roadmap", List.of("edge", "world")),
           entry(
               "backup",
               List.of(
@@ -309,7 +310,8 @@ final class ArchitectureTest {
                   "k8s",
                   "sshkeys",
                   "org",
-                  "checkpoint")),
+                  "checkpoint",
+                  "roadmap")),
           entry(
               "console",
               List.of(
@@ -472,6 +474,7 @@ final class ArchitectureTest {
           entry("move", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("install", List.of("io.vertx.core..")),
+          entry("roadmap", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),

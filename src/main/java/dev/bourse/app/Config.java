@@ -79,6 +79,7 @@ import java.util.function.Supplier;
  * @param installEnabled {@code install.enabled}: whether the command line is served for
  *     installation
  * @param world a world file to seed the store from
+ * @param roadmap {@code roadmap.file}: the operator's roadmap
  */
 public record Config(
     Path data,
@@ -112,7 +113,8 @@ public record Config(
     OAuthConfig oauth,
     WebhookConfig webhooks,
     boolean installEnabled,
-    Optional<Path> world) {
+    Optional<Path> world,
+    Optional<Path> roadmap) {
 
   /** The burst of an address is a quarter of its minute: 300 of 1,200. */
   private static final int BURSTS_PER_MINUTE = 4;
@@ -188,6 +190,7 @@ public record Config(
     WebhookConfig webhooks = WebhookConfig.from(settings);
     boolean installEnabled = settings.flag("install.enabled", true);
     String world = settings.text("world", "");
+    String roadmap = settings.text("roadmap.file", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
       throw new InvalidConfigException(faults);
@@ -224,7 +227,8 @@ public record Config(
         oauth,
         webhooks,
         installEnabled,
-        world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
+        world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)),
+        roadmap.isEmpty() ? Optional.empty() : Optional.of(Path.of(roadmap)));
   }
 
   private static void checkStoreUrl(Settings settings) {

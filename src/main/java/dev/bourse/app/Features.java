@@ -57,6 +57,8 @@ import dev.bourse.org.RosterService;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.org.WhoamiView;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.roadmap.Roadmap;
+import dev.bourse.roadmap.RoadmapRoutes;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.status.StatusService;
@@ -64,10 +66,16 @@ import dev.bourse.store.Database;
 import dev.bourse.trailstream.TrailStreams;
 import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.Future;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -95,6 +103,7 @@ final class Features {
   private volatile @Nullable McpServer mcp;
   private volatile @Nullable ChangeWaits waits;
   private volatile @Nullable PageTemplates templates;
+  private volatile Roadmap roadmap = Roadmap.EMPTY;
 
   /**
    * @param schema the version of the store's schema
@@ -163,8 +172,27 @@ final class Features {
             "ending publishing credentials whose node is reclaimed",
             CREDENTIALS_MILLIS,
             oauth::endCredentials));
-    return Future.all(compiling, bindTools(k8s, org))
+    return readRoadmap()
+        .compose(read -> Future.all(compiling, bindTools(k8s, org)))
         .compose(ready -> bindMembers(ready.resultAt(0), oauth, org));
+  }
+
+  private Future<Void> readRoadmap() {
+    return context
+        .vertx()
+        .executeBlocking(
+            () -> {
+              Optional<Path> file = context.config().roadmap();
+              if (file.isPresent()) {
+                try (Reader reader = Files.newBufferedReader(file.get())) {
+                  roadmap = Roadmap.read(file.get().toString(), reader);
+                }
+              }
+              return roadmap;
+            },
+            false)
+        .onSuccess(read -> new RoadmapRoutes(read).bind(operations))
+        .mapEmpty();
   }
 
   /** Binds the operations of members, and all pages. */
@@ -328,6 +356,7 @@ final class Features {
                 org,
                 whoami(),
                 core.checkpoints().checkpoints(),
+                roadmap,
                 core.owners()::meetNamed),
             operations)
         .onSuccess(server -> mcp = server)
@@ -459,6 +488,14 @@ final class Features {
 
   /** Receives the API that serves them, before its first request. */
   void reachedBy(Edge edge) {
+    try {
+      roadmap.requireOperations(
+          edge.contracts().stream()
+              .flatMap(contract -> contract.operationIds().stream())
+              .collect(Collectors.toSet()));
+    } catch (IOException unknown) {
+      throw new UncheckedIOException(unknown);
+    }
     Objects.requireNonNull(mcp, "not started").reachedBy(edge);
   }
 

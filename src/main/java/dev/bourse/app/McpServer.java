@@ -27,6 +27,7 @@ import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
 import dev.bourse.mcp.RestReads;
+import dev.bourse.mcp.RoadmapReadTool;
 import dev.bourse.mcp.ServiceDescription;
 import dev.bourse.mcp.SkillReadTool;
 import dev.bourse.mcp.SshKeyWriteTool;
@@ -34,6 +35,7 @@ import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.WhoamiView;
+import dev.bourse.roadmap.Roadmap;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -68,6 +70,7 @@ final class McpServer {
       OrgService org,
       WhoamiView whoami,
       CheckpointService checkpoints,
+      Roadmap roadmap,
       Function<String, Future<Void>> meeting) {}
 
   private final ServiceContext context;
@@ -159,6 +162,7 @@ final class McpServer {
       tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));
     }
     tools.add(new SkillReadTool(reference));
+    tools.add(new RoadmapReadTool(services.roadmap()));
     tools.add(new GridApiTool(grid(edge.dispatcher(READABLE))));
     return tools;
   }

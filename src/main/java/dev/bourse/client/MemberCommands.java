@@ -50,6 +50,7 @@ public final class MemberCommands {
     TRAIL("The organization's audit trail and its stream.", "org", "console"),
     CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
     FEED("The public feed of checkpoints, without sign-in.", "checkpoints"),
+    ROADMAP("The operator's roadmap.", "org"),
     WHOAMI("The identity and the permissions of the token.", "org");
 
     private final String about;
@@ -125,7 +126,7 @@ public final class MemberCommands {
           .filter(operation -> operation.noun().equals(noun.typed()))
           .forEach(operations::add);
     }
-    if (noun == Noun.WHOAMI) {
+    if (operations.get(0).command().equals(noun.typed())) {
       return new CommandLine(command(operations.get(0), environment));
     }
     CommandLine line = byHand(noun, environment);

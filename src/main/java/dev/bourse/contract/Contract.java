@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -132,6 +133,13 @@ public final class Contract {
 
   public OpenAPIContract model() {
     return model;
+  }
+
+  /** The ids of the contract's operations. */
+  public Set<String> operationIds() {
+    return model.operations().stream()
+        .map(Operation::getOperationId)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /** The contract's paths, as written. */

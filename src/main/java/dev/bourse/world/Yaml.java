@@ -36,7 +36,8 @@ public final class Yaml {
     return read(name, reader, faults, MAX_CHARACTERS);
   }
 
-  static Yaml read(String name, Reader reader, List<String> faults, int mostCharacters)
+  /** The same, of at most so many characters. */
+  public static Yaml read(String name, Reader reader, List<String> faults, int mostCharacters)
       throws IOException {
     LoaderOptions options = new LoaderOptions();
     options.setAllowDuplicateKeys(false);
@@ -109,6 +110,24 @@ public final class Yaml {
     }
   }
 
+  /**
+   * Returns a required value parsed by a function that throws IllegalArgumentException; records a
+   * fault and returns {@code instead} if it is missing or cannot be parsed.
+   */
+  public <T> T required(String key, T instead, Function<String, T> parse) {
+    String text = textOrNull(key);
+    if (text == null) {
+      faults.add(place + ": " + key + " is missing");
+      return instead;
+    }
+    try {
+      return parse.apply(text);
+    } catch (IllegalArgumentException e) {
+      faults.add(place + ": " + key + ": '" + text + "': " + e.getMessage());
+      return instead;
+    }
+  }
+
   /** Returns a whole number between two bounds. */
   int integer(String key, int byDefault, int least, int most) {
     return parsed(
@@ -138,7 +157,7 @@ public final class Yaml {
   }
 
   /** Returns a list of texts, empty if absent. */
-  List<String> texts(String key) {
+  public List<String> texts(String key) {
     List<String> texts = new ArrayList<>();
     items(key).forEach(item -> texts.add(String.valueOf(item)));
     return texts;
@@ -153,7 +172,7 @@ public final class Yaml {
   }
 
   /** Returns a list of mappings, each read by a function; empty if absent. */
-  <T> List<T> list(String key, Function<Yaml, T> read) {
+  public <T> List<T> list(String key, Function<Yaml, T> read) {
     List<T> list = new ArrayList<>();
     List<?> items = items(key);
     for (int i = 0; i < items.size(); i++) {
@@ -166,12 +185,12 @@ public final class Yaml {
   }
 
   /** Records a fault of this mapping. */
-  void fault(String what) {
+  public void fault(String what) {
     faults.add(place + ": " + what);
   }
 
   /** Records a fault for each key that was not read. */
-  void reportUnknownKeys() {
+  public void reportUnknownKeys() {
     values.keySet().forEach(key -> faults.add(place + ": no such key: " + key));
   }
 

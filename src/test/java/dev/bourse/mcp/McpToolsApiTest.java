@@ -41,6 +41,7 @@ class McpToolsApiTest extends McpApiFixture {
             "checkpoint_read",
             "checkpoint_write",
             "skill_read",
+            "roadmap_read",
             "grid_api"),
         alice.toolNames());
     for (JsonObject tool : ClusterClient.objects(alice.tools())) {
@@ -68,6 +69,7 @@ class McpToolsApiTest extends McpApiFixture {
               "market_read",
               "billing_read",
               "skill_read",
+              "roadmap_read",
               "grid_api"),
           dave.toolNames());
       dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
@@ -171,6 +173,7 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/org/members",
             "/api/org/tokens",
             "/api/org/tokens/{token_id}/activity",
+            "/api/roadmap",
             "/api/vm/activity",
             "/api/vm/alerts",
             "/api/vm/capacity",
@@ -182,7 +185,7 @@ class McpToolsApiTest extends McpApiFixture {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        26, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        27, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test
