@@ -45,11 +45,18 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  */
 public final class SchemaTypes {
   /** The contracts whose requests and answers are records. */
-  private static final List<String> CONVERTED = List.of("vm");
+  private static final List<String> CONVERTED = List.of("billing", "market", "vm");
+
+  /**
+   * Other contracts' schemas that are records, because their routes share code with converted ones.
+   */
+  private static final Map<String, List<String>> PARTS =
+      Map.of("operator", List.of("Booking", "LedgerReport"));
 
   private static final String COMMON = "common";
   private static final String HOME = "dev.bourse.schemas.";
   private static final String SCHEMAS = "#/components/schemas/";
+  private static final String INLINED = COMMON + ".yaml#/x-schemas/";
 
   /** Each error code adds its own members, so an error is a map in the order of its exception. */
   private static final String ERROR = "ApiError";
@@ -125,10 +132,13 @@ public final class SchemaTypes {
               .skip(1)
               .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
               .collect(Collectors.joining("", words[0], form.kind == Kind.TIME ? "Millis" : ""));
-      if (!SourceVersion.isName(camel)) {
-        throw new IllegalStateException("property " + name + " is no Java name");
+      if (SourceVersion.isName(camel)) {
+        return camel;
       }
-      return camel;
+      if (SourceVersion.isKeyword(camel) && form.type == TypeName.BOOLEAN) {
+        return "is" + camel.substring(0, 1).toUpperCase(Locale.ROOT) + camel.substring(1);
+      }
+      throw new IllegalStateException("property " + name + " is no Java name");
     }
   }
 
@@ -140,10 +150,13 @@ public final class SchemaTypes {
   public static void main(String[] args) throws IOException {
     SchemaTypes types = new SchemaTypes();
     Path contracts = Path.of(args[0]);
-    types.contracts.put(COMMON, read(contracts.resolve(COMMON + ".yaml")));
-    for (String name : CONVERTED) {
+    Set<String> names = new HashSet<>(CONVERTED);
+    names.addAll(PARTS.keySet());
+    names.add(COMMON);
+    for (String name : names) {
       types.contracts.put(name, read(contracts.resolve(name + ".yaml")));
     }
+    types.contracts.replaceAll((name, contract) -> object(types.inlined(contract)));
     types.generate();
     types.writeTo(Path.of(args[1]));
   }
@@ -154,13 +167,35 @@ public final class SchemaTypes {
     }
   }
 
+  /** Replaces each reference to a part of the common file that is no component by the part. */
+  private Object inlined(Object node) {
+    if (node instanceof List<?> list) {
+      return list.stream().map(this::inlined).toList();
+    }
+    if (!(node instanceof Map<?, ?>)) {
+      return node;
+    }
+    Map<String, Object> map = object(node);
+    if (map.get("$ref") instanceof String reference && reference.startsWith(INLINED)) {
+      return inlined(
+          object(contracts.get(COMMON).get("x-schemas"))
+              .get(reference.substring(INLINED.length())));
+    }
+    map.replaceAll((name, value) -> inlined(value));
+    return map;
+  }
+
   private void generate() {
     Deque<Schema> left = new ArrayDeque<>();
     for (String contract : CONVERTED) {
-      findRequests(contract, contracts.get(contract).get("paths"));
       schemas(contract).forEach((name, schema) -> left.add(new Schema(contract, name)));
     }
+    PARTS.forEach((contract, names) -> names.forEach(name -> left.add(new Schema(contract, name))));
+    contracts.forEach((name, contract) -> findRequests(name, contract.get("paths")));
     Set<Schema> seen = new HashSet<>(left);
+    for (String contract : CONVERTED) {
+      references(contract, contracts.get(contract)).filter(seen::add).forEach(left::add);
+    }
     while (!left.isEmpty()) {
       Schema schema = left.remove();
       Map<String, Object> definition = object(schemas(schema.contract).get(schema.name));

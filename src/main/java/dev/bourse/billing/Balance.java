@@ -1,5 +1,7 @@
 package dev.bourse.billing;
 
+import dev.bourse.pools.Switches;
+import dev.bourse.schemas.common.BalanceJson;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,34 @@ record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMi
         !account.retired() && limit != null && monthMicros() >= limit,
         balanceEnforced,
         spendLimitEnforced);
+  }
+
+  /**
+   * Returns the balance as members and operators see it.
+   *
+   * @param noticeMillis length of a hold's notice
+   */
+  BalanceJson toJson(long committedMicros, Switches switches, long noticeMillis) {
+    SpendLimits limits = account.limits();
+    return new BalanceJson(
+        account.orgId(),
+        atMillis,
+        balanceMicros(),
+        account.postedMicros(),
+        accruedMicros(),
+        account.throughMillis() == 0 ? null : (Long) account.throughMillis(),
+        Month.at(atMillis).toString(),
+        monthMicros(),
+        committedMicros,
+        limits.inForceMicros(),
+        limits.memberMicros(),
+        limits.operatorMicros(),
+        SpendLimits.Setter.label(limits.setBy()),
+        remainingMicros(committedMicros),
+        switches.spendLimitEnforced(),
+        switches.billingHoldEnforced(),
+        account.hold().toJson(noticeMillis, atMillis),
+        account.operatorHold().toJson());
   }
 
   /** Returns the part of the limit beside usage and commitments; null without a limit. */

@@ -7,10 +7,12 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
+import dev.bourse.schemas.common.BalanceJson;
+import dev.bourse.schemas.common.HoldJson;
+import dev.bourse.schemas.common.OperatorHoldJson;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +48,7 @@ public final class BillingAdminService {
   /**
    * Returns an organization's balance, limits and holds; fails with {@code not-found} without one.
    */
-  public Future<BalanceView> readBilling(String orgId) {
+  public Future<BalanceJson> readBilling(String orgId) {
     return billing.readBalance(orgId);
   }
 
@@ -68,11 +70,17 @@ public final class BillingAdminService {
 
   /**
    * Returns a page of an organization's usage lines; fails with {@code not-found} without one, and
-   * for a cluster of another organization.
+   * for a cluster of another organization. Parameters are those of {@link
+   * BillingService#usageQuery}.
    */
   public Future<Page<BillingService.UsageLine>> listUsage(
-      String orgId, BillingService.UsageQuery query) {
-    return billing.listUsage(orgId, query);
+      String orgId,
+      Optional<String> cluster,
+      Optional<String> from,
+      Optional<String> to,
+      Optional<String> after,
+      int limit) {
+    return billing.listUsage(orgId, billing.usageQuery(cluster, from, to, after, limit));
   }
 
   /**
@@ -85,17 +93,12 @@ public final class BillingAdminService {
     return billing.listLedger(orgId, before, limit);
   }
 
-  /** Returns the default start of usage lists, the start of this month. */
-  public long monthStartMillis() {
-    return billing.monthStartMillis();
-  }
-
   /**
    * The result of a booking.
    *
    * @param isNew false if the same booking was stored before
    */
-  public record Booked(LedgerStore.Posting posting, boolean isNew, BalanceView balance) {}
+  public record Booked(LedgerStore.Posting posting, boolean isNew, BalanceJson balance) {}
 
   /**
    * Books money for an organization, and lifts its hold at once if that covers the shortfall. A
@@ -164,7 +167,7 @@ public final class BillingAdminService {
    *
    * @param micros at least 0; null for no limit
    */
-  public Future<BalanceView> limit(String actor, String orgId, @Nullable Long micros) {
+  public Future<BalanceJson> limit(String actor, String orgId, @Nullable Long micros) {
     return limit(actor, orgId, micros, limits -> limits.withOperator(micros), LIMIT_TRIES);
   }
 
@@ -172,11 +175,11 @@ public final class BillingAdminService {
    * Sets or deletes the members' limit; the operator's limit stays. Fails with {@code bad-request}
    * above the operator's limit.
    */
-  Future<BalanceView> limitByMember(String actor, String orgId, @Nullable Long micros) {
+  Future<BalanceJson> limitByMember(String actor, String orgId, @Nullable Long micros) {
     return limit(actor, orgId, micros, limits -> limits.withMember(micros), LIMIT_TRIES);
   }
 
-  private Future<BalanceView> limit(
+  private Future<BalanceJson> limit(
       String actor,
       String orgId,
       @Nullable Long micros,
@@ -222,7 +225,7 @@ public final class BillingAdminService {
    * @param actor the operator
    * @param reason shown to the organization
    */
-  public Future<BalanceView> hold(String actor, String orgId, Hold.Stage stage, String reason) {
+  public Future<BalanceJson> hold(String actor, String orgId, Hold.Stage stage, String reason) {
     long now = clock.millis();
     return holds
         .setOperatorHold(
@@ -246,7 +249,7 @@ public final class BillingAdminService {
    * Lifts an operator's hold; an automatic hold stays. Has no effect without a hold. Fails with
    * {@code not-found}.
    */
-  public Future<BalanceView> liftHold(String actor, String orgId) {
+  public Future<BalanceJson> liftHold(String actor, String orgId) {
     long now = clock.millis();
     return holds
         .setOperatorHold(
@@ -272,11 +275,11 @@ public final class BillingAdminService {
   /**
    * An organization on hold.
    *
-   * @param hold the automatic hold in the form of the contracts; null without one
-   * @param operatorHold the operator's hold in the form of the contracts; null without one
+   * @param hold the automatic hold; null without one
+   * @param operatorHold the operator's hold; null without one
    */
   public record HeldOrg(
-      String orgId, @Nullable JsonObject hold, @Nullable JsonObject operatorHold) {}
+      String orgId, @Nullable HoldJson hold, @Nullable OperatorHoldJson operatorHold) {}
 
   /** Returns a page of the organizations on hold, by id, retired ones included. */
   public Future<Page<HeldOrg>> listHeld(HeldBy by, int limit, Optional<String> after) {
@@ -290,7 +293,7 @@ public final class BillingAdminService {
   private HeldOrg shown(AccountStore.HeldOrg org) {
     return new HeldOrg(
         org.orgId(),
-        BalanceView.hold(org.held().money(), billing.noticeMillis(), clock.millis()),
+        org.held().money().toJson(billing.noticeMillis(), clock.millis()),
         org.held().byOperator().toJson());
   }
 

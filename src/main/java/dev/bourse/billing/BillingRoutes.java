@@ -1,11 +1,14 @@
 package dev.bourse.billing;
 
 import dev.bourse.access.Principal;
+import dev.bourse.billing.BillingService.UsageLine;
 import dev.bourse.core.Page;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.billing.WorkingJson;
+import dev.bourse.schemas.common.LedgerPageJson;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.Optional;
@@ -28,32 +31,29 @@ public final class BillingRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind(
-            "readBalance",
-            call ->
-                billing.readBalance(call.principal()).map(balance -> Answer.ok(balance.toJson())))
+        .ok("readBalance", call -> billing.readBalance(call.principal()))
         .bind("listUsage", this::listUsage)
         .bind("exportUsageCsv", this::listUsage)
-        .bind("readUsageWorking", this::readUsageWorking)
-        .bind("listStatements", this::listStatements)
+        .ok("readUsageWorking", this::readUsageWorking)
+        .ok(
+            "listStatements",
+            call -> billing.listStatements(call.principal()).map(MonthStatement::list))
         .bind("readStatement", this::readStatement)
         .bind("exportStatementCsv", this::readStatement)
-        .bind("listLedger", this::listLedger);
+        .ok("listLedger", this::listLedger);
   }
 
   private Future<Answer> listUsage(Call call) {
     BillingService.UsageQuery query =
-        new BillingService.UsageQuery(
+        billing.usageQuery(
             call.findText("cluster"),
-            BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
-            BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
+            call.findText("from"),
+            call.findText("to"),
             call.findText("after"),
             call.mediaType().equals(CSV) ? LINES_PER_PIECE : call.limit());
     return call.mediaType().equals(CSV)
         ? Future.succeededFuture(new Answer.Streamed(new Export(call.principal(), query)::next))
-        : billing
-            .listUsage(call.principal(), query)
-            .map(page -> Answer.ok(BillingText.usage(page)));
+        : billing.listUsage(call.principal(), query).map(page -> Answer.ok(UsageLine.page(page)));
   }
 
   /** A CSV export of all lines from a cursor, a page at a time. Belongs to one reader. */
@@ -80,10 +80,10 @@ public final class BillingRoutes {
           : billing.listUsage(caller, query).map(this::text);
     }
 
-    private Optional<Buffer> text(Page<BillingService.UsageLine> page) {
+    private Optional<Buffer> text(Page<UsageLine> page) {
       StringBuilder text = new StringBuilder(begun ? "" : LINES_HEAD);
       begun = true;
-      for (BillingService.UsageLine line : page.items()) {
+      for (UsageLine line : page.items()) {
         // Names of clusters contain no character that is special in CSV.
         text.append(line.line().cluster())
             .append(',')
@@ -100,33 +100,25 @@ public final class BillingRoutes {
       }
       ended = !page.more();
       if (page.more()) {
-        query = from(query, Optional.ofNullable(BillingText.next(page)));
+        query = from(query, Optional.ofNullable(UsageLine.next(page)));
       }
       return text.isEmpty() ? Optional.empty() : Optional.of(Buffer.buffer(text.toString()));
     }
   }
 
-  private Future<Answer> readUsageWorking(Call call) {
-    long at = BillingText.time("hour", call.findText("hour")).orElseThrow();
+  private Future<WorkingJson> readUsageWorking(Call call) {
+    long at = BillingService.UsageQuery.time("hour", call.findText("hour")).orElseThrow();
     return billing
         .readUsageWorking(call.principal(), call.text("cluster"), at)
-        .map(working -> Answer.ok(BillingText.working(working)));
-  }
-
-  private Future<Answer> listStatements(Call call) {
-    return billing
-        .listStatements(call.principal())
-        .map(all -> Answer.ok(BillingText.statements(all)));
+        .map(BillingService.Working::toJson);
   }
 
   private Future<Answer> readStatement(Call call) {
     return billing
-        .readStatement(call.principal(), BillingText.month(call.text("month")))
+        .readStatement(call.principal(), Month.parse(call.text("month")))
         .map(
             detailed ->
-                call.mediaType().equals(CSV)
-                    ? csv(detailed)
-                    : Answer.ok(BillingText.statement(detailed)));
+                call.mediaType().equals(CSV) ? csv(detailed) : Answer.ok(detailed.toJson()));
   }
 
   private static Answer csv(BillingService.Detailed detailed) {
@@ -169,7 +161,7 @@ public final class BillingRoutes {
     text.append("\r\n");
   }
 
-  private Future<Answer> listLedger(Call call) {
+  private Future<LedgerPageJson> listLedger(Call call) {
     long before =
         call.findText("after")
             .map(Long::valueOf)
@@ -177,6 +169,6 @@ public final class BillingRoutes {
             .orElse(Long.MAX_VALUE);
     return billing
         .listLedger(call.principal(), before, call.limit())
-        .map(page -> Answer.ok(BillingText.ledger(page)));
+        .map(LedgerStore.Posting::page);
   }
 }

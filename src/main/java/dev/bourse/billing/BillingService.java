@@ -6,6 +6,12 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
+import dev.bourse.core.Times;
+import dev.bourse.schemas.billing.WorkingJson;
+import dev.bourse.schemas.common.BalanceJson;
+import dev.bourse.schemas.common.DetailedStatementJson;
+import dev.bourse.schemas.common.LineJson;
+import dev.bourse.schemas.common.UsagePageJson;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -13,8 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** Reads of an organization's money. */
 public final class BillingService {
@@ -50,18 +58,18 @@ public final class BillingService {
   }
 
   /** Returns the balance, limits and holds of the caller's organization. */
-  public Future<BalanceView> readBalance(Principal caller) {
+  public Future<BalanceJson> readBalance(Principal caller) {
     return balances.get(caller.org().orgId()).map(this::view);
   }
 
   /** Returns the balance of any organization; fails with {@code not-found} if it does not exist. */
-  Future<BalanceView> readBalance(String orgId) {
+  Future<BalanceJson> readBalance(String orgId) {
     return balances.get(orgId).map(this::view);
   }
 
-  BalanceView view(Balance balance) {
-    return new BalanceView(
-        balance,
+  /** Returns a balance as members and operators see it. */
+  BalanceJson view(Balance balance) {
+    return balance.toJson(
         balances.committedMicros(balance.account().orgId(), balance.atMillis()),
         clusters.switches(),
         config.noticeMillis());
@@ -77,7 +85,29 @@ public final class BillingService {
    *
    * @param posted true if the line is in the ledger; an unposted line may still grow
    */
-  public record UsageLine(Line line, boolean posted) {}
+  public record UsageLine(Line line, boolean posted) {
+
+    /** Returns a page of lines as the contracts show it. */
+    public static UsagePageJson page(Page<UsageLine> page) {
+      return new UsagePageJson(
+          page.items().stream().map(UsageLine::toJson).toList(), page.more(), next(page));
+    }
+
+    /** Returns the cursor of the next page; null at the end. */
+    static @Nullable String next(Page<UsageLine> page) {
+      return page.more() ? UsageCursor.after(page.last().line()).text() : null;
+    }
+
+    private LineJson toJson() {
+      return new LineJson(
+          line.cluster(),
+          line.hourMillis(),
+          line.gpuMillis(),
+          line.centGpuMillis(),
+          line.amountMicros(),
+          posted);
+    }
+  }
 
   /**
    * A selection of an organization's lines.
@@ -85,24 +115,50 @@ public final class BillingService {
    * @param cluster only this cluster; empty for all, or for the one the caller's token is bound to
    * @param fromMillis hours that begin at or after this moment
    * @param toMillis hours that begin before this moment
-   * @param after the {@link #cursor} of the previous page's last line
+   * @param after the cursor in the previous page
    * @param limit page size
    */
   public record UsageQuery(
-      Optional<String> cluster,
-      long fromMillis,
-      long toMillis,
-      Optional<String> after,
-      int limit) {}
+      Optional<String> cluster, long fromMillis, long toMillis, Optional<String> after, int limit) {
 
-  /** Returns the default start of usage lists, the start of this month. */
-  public long monthStartMillis() {
-    return Month.at(clock.millis()).startMillis();
+    /**
+     * Parses an RFC 3339 time to milliseconds; empty if there is none.
+     *
+     * @param field its name, used in the error
+     * @throws ApiException {@code bad-request} for any other text and for times before 1970
+     */
+    static Optional<Long> time(String field, Optional<String> text) {
+      return text.map(
+          given -> {
+            OptionalLong millis = Times.parse(given);
+            if (millis.isEmpty() || millis.getAsLong() < 0) {
+              throw ApiException.badField(
+                  field, given, "an RFC 3339 time since 1970, such as 2026-11-01T00:00:00Z");
+            }
+            return millis.getAsLong();
+          });
+    }
   }
 
-  /** Returns the cursor of the page after this line. */
-  public static String cursor(UsageLine line) {
-    return UsageCursor.after(line.line()).text();
+  /**
+   * Returns the selection of a caller's parameters.
+   *
+   * @param from an RFC 3339 time; the default is the start of this month
+   * @param to an RFC 3339 time; the default has no end
+   * @throws ApiException {@code bad-request} for any other text
+   */
+  public UsageQuery usageQuery(
+      Optional<String> cluster,
+      Optional<String> from,
+      Optional<String> to,
+      Optional<String> after,
+      int limit) {
+    return new UsageQuery(
+        cluster,
+        UsageQuery.time("from", from).orElseGet(() -> Month.at(clock.millis()).startMillis()),
+        UsageQuery.time("to", to).orElse(Long.MAX_VALUE),
+        after,
+        limit);
   }
 
   /**
@@ -197,7 +253,17 @@ public final class BillingService {
   }
 
   /** A line and the spans it sums up. */
-  public record Working(Line line, List<Usage.Span> spans) {}
+  public record Working(Line line, List<Usage.Span> spans) {
+    WorkingJson toJson() {
+      return new WorkingJson(
+          line.cluster(),
+          line.hourMillis(),
+          line.gpuMillis(),
+          line.centGpuMillis(),
+          line.amountMicros(),
+          spans.stream().map(Usage.Span::toJson).toList());
+    }
+  }
 
   /**
    * Recomputes one line from the change points; there are no spans in an hour without billing.
@@ -260,7 +326,20 @@ public final class BillingService {
   }
 
   /** A month's statement by cluster. */
-  public record Detailed(MonthStatement statement, List<MonthStatement.ClusterPart> clusters) {}
+  public record Detailed(MonthStatement statement, List<MonthStatement.ClusterPart> clusters) {
+    public DetailedStatementJson toJson() {
+      return new DetailedStatementJson(
+          statement.month().toString(),
+          statement.isFinal(),
+          statement.openingMicros(),
+          statement.usageMicros(),
+          statement.creditMicros(),
+          statement.paymentMicros(),
+          statement.adjustmentMicros(),
+          statement.closingMicros(),
+          clusters.stream().map(MonthStatement.ClusterPart::toJson).toList());
+    }
+  }
 
   /**
    * Returns one month's statement. Fails with {@code not-found} for a month in the future or before

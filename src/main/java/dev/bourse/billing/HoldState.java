@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.capacity.Hold;
+import dev.bourse.schemas.common.HoldJson;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -142,6 +143,20 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
       case NOTICE -> sinceMillis + noticeMillis;
       case ENFORCE -> sinceMillis;
     };
+  }
+
+  /** Returns the form of the contracts; null without a hold. */
+  @Nullable HoldJson toJson(long noticeMillis, long nowMillis) {
+    if (reason == null) {
+      return null;
+    }
+    Long after = enforceAfterMillis(noticeMillis);
+    return new HoldJson(
+        stage.label(),
+        reason.label(),
+        sinceMillis,
+        enforced,
+        after == null ? null : (Long) Math.max(0, after - nowMillis));
   }
 
   /** Returns the hold that the organization's clusters are put under; null for none. */

@@ -1,5 +1,8 @@
 package dev.bourse.billing;
 
+import dev.bourse.core.Page;
+import dev.bourse.schemas.common.LedgerPageJson;
+import dev.bourse.schemas.common.TransactionJson;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -113,7 +116,21 @@ public final class LedgerStore {
       String actor,
       String memo,
       long micros,
-      @Nullable Long reverses) {}
+      @Nullable Long reverses) {
+
+    /** Returns a page of transactions as the contracts show it. */
+    public static LedgerPageJson page(Page<Posting> page) {
+      return new LedgerPageJson(
+          page.items().stream().map(Posting::toJson).toList(),
+          page.more(),
+          page.more() ? String.valueOf(page.last().id()) : null);
+    }
+
+    private TransactionJson toJson() {
+      return new TransactionJson(
+          id, atMillis, effectiveMillis, kind.label(), actor, memo, micros, reverses);
+    }
+  }
 
   private static final String POSTING =
       """

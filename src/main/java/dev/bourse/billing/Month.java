@@ -1,10 +1,10 @@
 package dev.bourse.billing;
 
+import dev.bourse.core.ApiException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
-import java.util.Optional;
 import java.util.regex.Pattern;
 
 /** A calendar month in UTC: the span of a statement and of a spend limit. */
@@ -16,15 +16,20 @@ public record Month(YearMonth yearMonth) {
     return new Month(YearMonth.from(Instant.ofEpochMilli(millis).atZone(ZoneOffset.UTC)));
   }
 
-  /** Parses a month such as {@code 2026-11}; empty for any other text. */
-  public static Optional<Month> parse(String text) {
+  /**
+   * Parses a month such as {@code 2026-11}.
+   *
+   * @throws ApiException {@code bad-request} for any other text
+   */
+  public static Month parse(String text) {
     try {
-      return SHAPE.matcher(text).matches()
-          ? Optional.of(new Month(YearMonth.parse(text)))
-          : Optional.empty();
+      if (SHAPE.matcher(text).matches()) {
+        return new Month(YearMonth.parse(text));
+      }
     } catch (DateTimeException noSuchMonth) {
-      return Optional.empty();
+      // Rejected below.
     }
+    throw ApiException.badField("month", text, "a month such as 2026-11");
   }
 
   /** Returns the number as stored: 202611 for November 2026. */

@@ -1,5 +1,8 @@
 package dev.bourse.billing;
 
+import dev.bourse.schemas.common.StatementClusterJson;
+import dev.bourse.schemas.common.StatementJson;
+import dev.bourse.schemas.common.StatementListJson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -29,7 +32,28 @@ public record MonthStatement(
   }
 
   /** A cluster's part of a month. */
-  public record ClusterPart(String cluster, long gpuMillis, long amountMicros) {}
+  public record ClusterPart(String cluster, long gpuMillis, long amountMicros) {
+    StatementClusterJson toJson() {
+      return new StatementClusterJson(cluster, gpuMillis, amountMicros);
+    }
+  }
+
+  /** Returns statements as the contracts show them. */
+  public static StatementListJson list(List<MonthStatement> all) {
+    return new StatementListJson(all.stream().map(MonthStatement::toJson).toList());
+  }
+
+  private StatementJson toJson() {
+    return new StatementJson(
+        month.toString(),
+        isFinal,
+        openingMicros,
+        usageMicros,
+        creditMicros,
+        paymentMicros,
+        adjustmentMicros,
+        closingMicros());
+  }
 
   /** Returns every month from the first transaction to the present, newest first. */
   static List<MonthStatement> all(List<LedgerStore.MonthlySum> moved, Balance balance) {

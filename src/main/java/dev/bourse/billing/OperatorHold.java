@@ -2,8 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Hold.Stage;
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.common.OperatorHoldJson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,12 +44,9 @@ public record OperatorHold(
   }
 
   /** Returns the form of the contracts; null without a hold. */
-  public @Nullable JsonObject toJson() {
-    return stage == null
+  public @Nullable OperatorHoldJson toJson() {
+    return stage == null || reason == null
         ? null
-        : new JsonObject()
-            .put("stage", stage.label())
-            .put("reason", reason)
-            .put("since", Times.rfc3339(sinceMillis));
+        : new OperatorHoldJson(stage.label(), reason, sinceMillis);
   }
 }

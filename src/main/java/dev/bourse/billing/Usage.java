@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.core.Price;
+import dev.bourse.schemas.billing.SpanJson;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -134,6 +135,19 @@ public final class Usage {
     /** Returns rate x GPU-milliseconds. */
     public long centGpuMillis() {
       return Math.multiplyExact(rateCents(), gpuMillis());
+    }
+
+    SpanJson toJson() {
+      return new SpanJson(
+          fromMillis,
+          toMillis,
+          gpus,
+          Price.toUsd(clearingCents),
+          Price.toUsd(ceilingCents),
+          Price.toUsdOrNull(lockCents),
+          Price.toUsd(rateCents()),
+          gpuMillis(),
+          centGpuMillis());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Switches;
@@ -36,11 +37,15 @@ public final class ClusterView {
   /** Encoded JSON with its strong validator. */
   public record Encoded(Buffer json, String etag) {
     public static Encoded of(JsonObject json) {
-      return of(json.toBuffer().getBytes());
+      return of(json.toBuffer());
     }
 
-    private static Encoded of(byte[] json) {
-      return new Encoded(Buffer.buffer(json), etag(json));
+    public static Encoded of(JsonRecord json) {
+      return of(json.toBuffer());
+    }
+
+    private static Encoded of(Buffer json) {
+      return new Encoded(json, etag(json.getBytes()));
     }
 
     /** Returns the first half of a SHA-256, long enough that no two states share a validator. */
@@ -114,7 +119,7 @@ public final class ClusterView {
   }
 
   private Encoded encode(PoolPrices prices, Switches switches) {
-    return Encoded.of(toJson(prices, switches).toBytes());
+    return Encoded.of(toJson(prices, switches));
   }
 
   /** Returns the capacity state as the VM contract shows it. */

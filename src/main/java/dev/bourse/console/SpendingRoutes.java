@@ -60,14 +60,7 @@ public final class SpendingRoutes {
   }
 
   private Future<JsonObject> listDays(Call call) {
-    Month month =
-        call.findText("month")
-            .map(
-                text ->
-                    Month.parse(text)
-                        .orElseThrow(
-                            () -> ApiException.badField("month", text, "a month such as 2026-11")))
-            .orElseGet(spending::thisMonth);
+    Month month = call.findText("month").map(Month::parse).orElseGet(spending::thisMonth);
     return spending
         .listUsageDays(call.principal().org().orgId(), month)
         .map(days -> json(month, days));

@@ -39,6 +39,14 @@ public final class Price {
   }
 
   /**
+   * A mean of cents, which has a fraction, as dollars; six decimals keep the error under a
+   * micro-dollar.
+   */
+  public static double meanToUsd(double cents) {
+    return Math.round(cents * 1e4) / 1e6;
+  }
+
+  /**
    * An upper bound of the cost of nodes, in micro-dollars rounded up.
    *
    * @param nodeMillis milliseconds, summed over the nodes

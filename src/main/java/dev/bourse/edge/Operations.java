@@ -3,6 +3,7 @@ package dev.bourse.edge;
 import dev.bourse.access.Principal;
 import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.core.ApiException;
+import dev.bourse.json.JsonRecord;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -38,6 +39,11 @@ public final class Operations {
       throw new IllegalStateException("operation " + operationId + " is bound twice");
     }
     return this;
+  }
+
+  /** Binds a handler whose result is sent with 200. */
+  public Operations ok(String operationId, Function<Call, Future<? extends JsonRecord>> work) {
+    return bind(operationId, call -> work.apply(call).map(Answer::ok));
   }
 
   /** Binds a handler whose result is sent as JSON with 200. */

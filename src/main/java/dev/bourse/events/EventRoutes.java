@@ -8,10 +8,6 @@ import dev.bourse.edge.Operations;
 import dev.bourse.schemas.vm.ActivityPageJson;
 import dev.bourse.schemas.vm.HistoryJson;
 import io.vertx.core.Future;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Operations of the VM contract on events, activity and history. */
 public final class EventRoutes {
@@ -66,21 +62,7 @@ public final class EventRoutes {
         Math.toIntExact(history.stepSeconds()),
         history.maxNodes(),
         history.granted(),
-        series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)),
-        series(history.priceCents(), cents -> perNodeUsd(cents, gpus)));
-  }
-
-  /** A mean of cents has a fraction; six decimals keep the error far below a micro-dollar. */
-  private static double perNodeUsd(double cents, int gpusPerNode) {
-    return Math.round(cents * gpusPerNode * 1e4) / 1e6;
-  }
-
-  private static <T> List<@Nullable Double> series(
-      List<? extends @Nullable T> values, Function<T, Double> usd) {
-    List<@Nullable Double> series = new ArrayList<>(values.size());
-    for (T value : values) {
-      series.add(value == null ? null : usd.apply(value));
-    }
-    return series;
+        HistorySeries.inUsd(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)),
+        HistorySeries.inUsd(history.priceCents(), cents -> Price.meanToUsd(cents * gpus)));
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.events;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,16 @@ public record HistorySeries(
     }
     return new HistorySeries(
         buckets.t0Seconds(), buckets.stepSeconds(), maxNodes, granted, maxPrice, price);
+  }
+
+  /** Converts prices to dollars; null stays null. */
+  static <T> List<@Nullable Double> inUsd(
+      List<? extends @Nullable T> values, Function<T, Double> usd) {
+    List<@Nullable Double> series = new ArrayList<>(values.size());
+    for (T value : values) {
+      series.add(value == null ? null : usd.apply(value));
+    }
+    return series;
   }
 
   static @Nullable Double mean(PriceAt from, PriceAt to) {

@@ -1,5 +1,7 @@
 package dev.bourse.events;
 
+import dev.bourse.core.Price;
+import dev.bourse.schemas.market.PriceHistoryJson;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,4 +18,15 @@ public record PriceHistory(
     long t0Seconds,
     long stepSeconds,
     List<@Nullable Double> clearingCents,
-    List<@Nullable Long> admissionCents) {}
+    List<@Nullable Long> admissionCents) {
+
+  /** Returns the answer of the market contract. */
+  public PriceHistoryJson toJson(String pool) {
+    return new PriceHistoryJson(
+        pool,
+        t0Seconds,
+        Math.toIntExact(stepSeconds),
+        HistorySeries.inUsd(clearingCents, Price::meanToUsd),
+        HistorySeries.inUsd(admissionCents, Price::toUsd));
+  }
+}

@@ -2,9 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.market.BidQuoteJson;
 
 /**
  * The result of a bid that no cluster has declared, at a pool's next tick.
@@ -30,22 +29,20 @@ public record BidQuote(
   }
 
   /** Returns the quote as the market contract defines it. */
-  public JsonObject toJson() {
-    return new JsonObject()
-        .put("pool", pool.name())
-        .put("gpus", gpus)
-        .put("price_per_gpu_hour", Price.toUsd(ceilingCents))
-        .put("nodes_won", nextTick.nodesWon())
-        .put("nodes_granted", nextTick.nodesGranted())
-        .put("nodes_unfilled", nextTick.nodesUnfilled())
-        .put("nodes_left", nodesLeft)
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
-        .put(
-            "rival_price_per_gpu_hour",
-            rivalCents == 0 ? null : Double.valueOf(Price.toUsd(rivalCents)))
-        .put("cost_per_hour", Price.toUsd(costCents()))
-        .put("paused", nextTick.paused())
-        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
+  public BidQuoteJson toJson() {
+    return new BidQuoteJson(
+        pool.name(),
+        gpus,
+        Price.toUsd(ceilingCents),
+        nextTick.nodesWon(),
+        nextTick.nodesGranted(),
+        nextTick.nodesUnfilled(),
+        nodesLeft,
+        Price.toUsdOrNull(nextTick.clearingCents()),
+        Price.toUsdOrNull(nextTick.admissionCents()),
+        rivalCents == 0 ? null : (Double) Price.toUsd(rivalCents),
+        Price.toUsd(costCents()),
+        nextTick.paused(),
+        nextTick.tickAtMillis());
   }
 }

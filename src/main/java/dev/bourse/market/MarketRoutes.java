@@ -4,6 +4,8 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.market.BidQuoteJson;
+import dev.bourse.schemas.market.PriceHistoryJson;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.util.List;
@@ -15,7 +17,7 @@ public final class MarketRoutes {
   private volatile @Nullable Feed lastFeed;
 
   /** The encoded feed, and the quotes that it encodes. */
-  private record Feed(List<MarketService.PoolQuote> of, ClusterView.Encoded encoded) {}
+  private record Feed(List<PoolQuote> of, ClusterView.Encoded encoded) {}
 
   public MarketRoutes(MarketService market) {
     this.market = market;
@@ -25,8 +27,8 @@ public final class MarketRoutes {
     operations
         .bind("readMarketFeed", call -> Future.succeededFuture(feed()))
         .bind("readMarketDepth", this::depth)
-        .bind("readMarketHistory", this::history)
-        .bind("readMarketQuote", this::quote);
+        .ok("readMarketHistory", this::history)
+        .ok("readMarketQuote", this::quote);
   }
 
   /**
@@ -34,10 +36,10 @@ public final class MarketRoutes {
    * result is valid.
    */
   private Answer feed() {
-    List<MarketService.PoolQuote> now = market.readMarketFeed();
+    List<PoolQuote> now = market.readMarketFeed();
     Feed known = lastFeed;
     if (known == null || !known.of().equals(now)) {
-      known = new Feed(now, ClusterView.Encoded.of(MarketText.feed(now)));
+      known = new Feed(now, ClusterView.Encoded.of(PoolQuote.feed(now)));
       lastFeed = known;
     }
     return Answer.encoded(known.encoded().json(), known.encoded().etag());
@@ -45,18 +47,16 @@ public final class MarketRoutes {
 
   private Future<Answer> depth(Call call) {
     ClusterView.Encoded depth =
-        ClusterView.Encoded.of(MarketText.depth(market.readMarketDepth(call.text("pool"))));
+        ClusterView.Encoded.of(market.readMarketDepth(call.text("pool")).depth());
     return Future.succeededFuture(Answer.encoded(depth.json(), depth.etag()));
   }
 
-  private Future<Answer> history(Call call) {
+  private Future<PriceHistoryJson> history(Call call) {
     String pool = call.text("pool");
-    return market
-        .readMarketHistory(pool, call.number("hours"))
-        .map(past -> Answer.ok(MarketText.history(pool, past)));
+    return market.readMarketHistory(pool, call.number("hours")).map(past -> past.toJson(pool));
   }
 
-  private Future<Answer> quote(Call call) {
+  private Future<BidQuoteJson> quote(Call call) {
     return market
         .quotes()
         .readMarketQuote(
@@ -64,6 +64,6 @@ public final class MarketRoutes {
             call.text("pool"),
             call.integer("gpus"),
             BigDecimal.valueOf(call.number("price")))
-        .map(quote -> Answer.ok(quote.toJson()));
+        .map(BidQuote::toJson);
   }
 }

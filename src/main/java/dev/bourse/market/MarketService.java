@@ -14,7 +14,6 @@ import dev.bourse.events.PriceHistory;
 import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.pools.Pool;
-import dev.bourse.pools.Quote;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
@@ -218,19 +217,18 @@ public final class MarketService implements Mirror {
     open.values().forEach(o -> o.market().nodesChanged());
   }
 
-  /** A pool and the last quote of its market, if there is one. */
-  public record PoolQuote(Pool pool, Optional<Quote> quote) {}
-
   /** Returns every pool with its quote, by name. */
   public List<PoolQuote> readMarketFeed() {
-    return clusters.pools().stream()
-        .map(pool -> new PoolQuote(pool, clusters.findQuote(pool.name())))
-        .toList();
+    return clusters.pools().stream().map(this::quoted).toList();
   }
 
   /** Returns a pool with its quote, which includes the demand. Fails with {@code not-found}. */
   public PoolQuote readMarketDepth(String pool) {
-    return new PoolQuote(find(pool), clusters.findQuote(pool));
+    return quoted(find(pool));
+  }
+
+  private PoolQuote quoted(Pool pool) {
+    return PoolQuote.of(pool, clusters.findQuote(pool.name()).orElse(null));
   }
 
   /** Returns a pool's prices of the last hours, in buckets. Fails with {@code not-found}. */

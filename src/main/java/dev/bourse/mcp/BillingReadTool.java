@@ -2,9 +2,11 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.billing.BalanceView;
 import dev.bourse.billing.BillingService;
-import dev.bourse.billing.BillingText;
+import dev.bourse.billing.LedgerStore;
+import dev.bourse.billing.Month;
+import dev.bourse.billing.MonthStatement;
+import dev.bourse.json.JsonRecord;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -54,28 +56,29 @@ public final class BillingReadTool implements Tool {
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
-    Future<JsonObject> answer =
+    Future<? extends JsonRecord> answer =
         switch (arguments.getString("action")) {
-          case USAGE -> billing.listUsage(caller, usage(arguments)).map(BillingText::usage);
-          case STATEMENTS -> billing.listStatements(caller).map(BillingText::statements);
+          case USAGE ->
+              billing.listUsage(caller, usage(arguments)).map(BillingService.UsageLine::page);
+          case STATEMENTS -> billing.listStatements(caller).map(MonthStatement::list);
           case STATEMENT ->
               billing
-                  .readStatement(caller, BillingText.month(FIELDS.text(arguments, "month")))
-                  .map(BillingText::statement);
+                  .readStatement(caller, Month.parse(FIELDS.text(arguments, "month")))
+                  .map(BillingService.Detailed::toJson);
           case LEDGER ->
               billing
                   .listLedger(caller, arguments.getLong("before", Long.MAX_VALUE), limit(arguments))
-                  .map(BillingText::ledger);
-          default -> billing.readBalance(caller).map(BalanceView::toJson);
+                  .map(LedgerStore.Posting::page);
+          default -> billing.readBalance(caller);
         };
-    return answer.map(JsonObject::toBuffer);
+    return answer.map(JsonRecord::toBuffer);
   }
 
   private BillingService.UsageQuery usage(JsonObject arguments) {
-    return new BillingService.UsageQuery(
+    return billing.usageQuery(
         text(arguments, "cluster"),
-        BillingText.time("from", text(arguments, "from")).orElseGet(billing::monthStartMillis),
-        BillingText.time("to", text(arguments, "to")).orElse(Long.MAX_VALUE),
+        text(arguments, "from"),
+        text(arguments, "to"),
         text(arguments, "after"),
         limit(arguments));
   }

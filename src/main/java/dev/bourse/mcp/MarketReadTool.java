@@ -2,9 +2,12 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.market.BidQuote;
 import dev.bourse.market.MarketService;
-import dev.bourse.market.MarketText;
+import dev.bourse.market.PoolQuote;
+import dev.bourse.schemas.market.BidQuoteJson;
+import dev.bourse.schemas.market.PriceHistoryJson;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -55,25 +58,24 @@ public final class MarketReadTool implements Tool {
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
-    Future<JsonObject> answer =
+    Future<? extends JsonRecord> answer =
         switch (arguments.getString("action")) {
           case DEPTH ->
-              Future.succeededFuture(
-                  MarketText.depth(market.readMarketDepth(FIELDS.text(arguments, POOL))));
+              Future.succeededFuture(market.readMarketDepth(FIELDS.text(arguments, POOL)).depth());
           case HISTORY -> history(FIELDS.text(arguments, POOL), arguments);
           case QUOTE -> quote(caller, arguments);
-          default -> Future.succeededFuture(MarketText.feed(market.readMarketFeed()));
+          default -> Future.succeededFuture(PoolQuote.feed(market.readMarketFeed()));
         };
-    return answer.map(JsonObject::toBuffer);
+    return answer.map(JsonRecord::toBuffer);
   }
 
-  private Future<JsonObject> history(String pool, JsonObject arguments) {
+  private Future<PriceHistoryJson> history(String pool, JsonObject arguments) {
     return market
         .readMarketHistory(pool, arguments.getDouble("hours", MarketService.DEFAULT_HISTORY_HOURS))
-        .map(past -> MarketText.history(pool, past));
+        .map(past -> past.toJson(pool));
   }
 
-  private Future<JsonObject> quote(Principal caller, JsonObject arguments) {
+  private Future<BidQuoteJson> quote(Principal caller, JsonObject arguments) {
     FIELDS.require(arguments, GPUS);
     FIELDS.require(arguments, PRICE);
     return market

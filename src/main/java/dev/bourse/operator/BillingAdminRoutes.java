@@ -1,20 +1,22 @@
 package dev.bourse.operator;
 
-import dev.bourse.billing.BalanceView;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingService;
-import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
+import dev.bourse.billing.Month;
+import dev.bourse.billing.MonthStatement;
 import dev.bourse.capacity.Hold;
 import dev.bourse.core.ApiException;
-import dev.bourse.core.Page;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.common.UsagePageJson;
+import dev.bourse.schemas.operator.BookingJson;
+import dev.bourse.schemas.operator.LedgerMisfitJson;
+import dev.bourse.schemas.operator.LedgerReportJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
@@ -30,24 +32,26 @@ public final class BillingAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("readBilling", call -> billing.readBilling(call.text("org")), BalanceView::toJson)
+        .ok("readBilling", call -> billing.readBilling(call.text("org")))
         .ok(
             "listOrgStatements",
-            call -> billing.listStatements(call.text("org")),
-            BillingText::statements)
+            call -> billing.listStatements(call.text("org")).map(MonthStatement::list))
         .ok(
             "readOrgStatement",
-            call -> billing.readStatement(call.text("org"), BillingText.month(call.text("month"))),
-            BillingText::statement)
-        .ok("listOrgUsage", this::listUsage, BillingText::usage)
+            call ->
+                billing
+                    .readStatement(call.text("org"), Month.parse(call.text("month")))
+                    .map(BillingService.Detailed::toJson))
+        .ok("listOrgUsage", this::listUsage)
         .ok(
             "listOrgLedger",
             call ->
-                billing.listLedger(
-                    call.text("org"),
-                    call.findText("after").map(Long::valueOf).orElse(Long.MAX_VALUE),
-                    call.limit()),
-            BillingText::ledger)
+                billing
+                    .listLedger(
+                        call.text("org"),
+                        call.findText("after").map(Long::valueOf).orElse(Long.MAX_VALUE),
+                        call.limit())
+                    .map(LedgerStore.Posting::page))
         .bind(
             "creditBilling",
             call -> {
@@ -59,12 +63,8 @@ public final class BillingAdminRoutes {
             call -> book(call, Ledger.Kind.PAYMENT, micros(call.body(), "amount_usd")))
         .ok(
             "limitBilling",
-            call -> billing.limit(call.actor(), call.text("org"), micros(call.body(), "limit_usd")),
-            BalanceView::toJson)
-        .ok(
-            "unlimitBilling",
-            call -> billing.limit(call.actor(), call.text("org"), null),
-            BalanceView::toJson)
+            call -> billing.limit(call.actor(), call.text("org"), micros(call.body(), "limit_usd")))
+        .ok("unlimitBilling", call -> billing.limit(call.actor(), call.text("org"), null))
         .ok(
             "holdOrg",
             call ->
@@ -72,24 +72,21 @@ public final class BillingAdminRoutes {
                     call.actor(),
                     call.text("org"),
                     Hold.Stage.valueOf(call.body().getString("stage").toUpperCase(Locale.ROOT)),
-                    call.body().getString("reason")),
-            BalanceView::toJson)
-        .ok(
-            "liftOrg",
-            call -> billing.liftHold(call.actor(), call.text("org")),
-            BalanceView::toJson)
-        .ok("verifyBilling", call -> billing.verify(), BillingAdminRoutes::json);
+                    call.body().getString("reason")))
+        .ok("liftOrg", call -> billing.liftHold(call.actor(), call.text("org")))
+        .ok("verifyBilling", call -> billing.verify().map(BillingAdminRoutes::toJson));
   }
 
-  private Future<Page<BillingService.UsageLine>> listUsage(Call call) {
-    return billing.listUsage(
-        call.text("org"),
-        new BillingService.UsageQuery(
+  private Future<UsagePageJson> listUsage(Call call) {
+    return billing
+        .listUsage(
+            call.text("org"),
             call.findText("cluster"),
-            BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
-            BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
+            call.findText("from"),
+            call.findText("to"),
             call.findText("after"),
-            call.limit()));
+            call.limit())
+        .map(BillingService.UsageLine::page);
   }
 
   private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {
@@ -108,11 +105,22 @@ public final class BillingAdminRoutes {
             body.getString("memo"))
         .map(
             booked -> {
-              JsonObject json =
-                  BillingText.posting(booked.posting())
-                      .put("balance_micros", booked.balance().balanceMicros());
+              BookingJson json = toJson(booked);
               return booked.isNew() ? Answer.created(json) : Answer.ok(json);
             });
+  }
+
+  private static BookingJson toJson(BillingAdminService.Booked booked) {
+    LedgerStore.Posting posting = booked.posting();
+    return new BookingJson(
+        posting.id(),
+        posting.atMillis(),
+        posting.effectiveMillis(),
+        posting.kind().label(),
+        posting.actor(),
+        posting.memo(),
+        posting.micros(),
+        booked.balance().balanceMicros());
   }
 
   /** Parses a field in dollars; people enter amounts in dollars, not micro-dollars. */
@@ -120,23 +128,18 @@ public final class BillingAdminRoutes {
     return CommonFields.cents(body, field) * MICROS_PER_CENT;
   }
 
-  private static JsonObject json(LedgerStore.Report report) {
-    JsonArray misfits = new JsonArray();
-    report
-        .misfits()
-        .forEach(
-            misfit ->
-                misfits.add(
-                    new JsonObject()
-                        .put("account", misfit.account())
-                        .put("stored_micros", misfit.storedMicros())
-                        .put("entries_micros", misfit.entriesMicros())));
-    return new JsonObject()
-        .put("sound", report.isSound())
-        .put("transactions", report.transactions())
-        .put("accounts", report.accounts())
-        .put("sum_micros", report.sumMicros())
-        .put("unbalanced", new JsonArray(report.unbalanced()))
-        .put("misfits", misfits);
+  private static LedgerReportJson toJson(LedgerStore.Report report) {
+    return new LedgerReportJson(
+        report.isSound(),
+        report.transactions(),
+        report.accounts(),
+        report.sumMicros(),
+        report.unbalanced(),
+        report.misfits().stream()
+            .map(
+                misfit ->
+                    new LedgerMisfitJson(
+                        misfit.account(), misfit.storedMicros(), misfit.entriesMicros()))
+            .toList());
   }
 }

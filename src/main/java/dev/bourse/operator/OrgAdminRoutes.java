@@ -6,6 +6,7 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.market.LoginIdStore;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
@@ -103,15 +104,19 @@ public final class OrgAdminRoutes {
         "org_id",
         one ->
             json(Objects.requireNonNull(byId.get(one.orgId()), one.orgId()))
-                .put("hold", one.hold())
-                .put("operator_hold", one.operatorHold()));
+                .put("hold", JsonRecord.treeOrNull(one.hold()))
+                .put("operator_hold", JsonRecord.treeOrNull(one.operatorHold())));
   }
 
   private Future<JsonObject> read(String orgId) {
     return orgs.read(orgId)
         .compose(
             org ->
-                billing.readHold(orgId).map(hold -> json(org).put("operator_hold", hold.toJson())))
+                billing
+                    .readHold(orgId)
+                    .map(
+                        hold ->
+                            json(org).put("operator_hold", JsonRecord.treeOrNull(hold.toJson()))))
         .compose(
             json ->
                 loginIds

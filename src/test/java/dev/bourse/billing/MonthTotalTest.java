@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 /** The stored total of an organization's month is the sum of its lines. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class MonthTotalTest extends ExchangeFixture {
-  private static final Month FEBRUARY = Month.parse("2026-02").orElseThrow();
-  private static final Month MARCH = Month.parse("2026-03").orElseThrow();
+  private static final Month FEBRUARY = Month.parse("2026-02");
+  private static final Month MARCH = Month.parse("2026-03");
 
   private final TreeMap<Long, Long> billed = new TreeMap<>();
   private AccountStore accounts;

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 abstract class SimulatedBooks {
   static final int GPUS = 8;
 
-  final Month month = Month.parse("2026-03").orElseThrow();
+  final Month month = Month.parse("2026-03");
   final Map<String, Integer> seen = new TreeMap<>();
   final Map<String, Org> orgs = new TreeMap<>();
   final Map<String, History> clusters = new TreeMap<>();
