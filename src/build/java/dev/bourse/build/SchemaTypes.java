@@ -45,13 +45,26 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  */
 public final class SchemaTypes {
   /** The contracts whose requests and answers are records. */
-  private static final List<String> CONVERTED = List.of("billing", "market", "vm");
+  private static final List<String> CONVERTED = List.of("billing", "market", "org", "vm");
 
   /**
    * Other contracts' schemas that are records, because their routes share code with converted ones.
    */
   private static final Map<String, List<String>> PARTS =
-      Map.of("operator", List.of("Booking", "LedgerReport"));
+      Map.of(
+          "common",
+          List.of("MintedToken", "RevokedToken", "RuleRemoval", "TokenPage"),
+          "console",
+          List.of("ColleaguePage", "InvitationList", "RuleList", "RulePreview"),
+          "operator",
+          List.of(
+              "Booking",
+              "JoinRulePage",
+              "LedgerReport",
+              "MintedOperatorToken",
+              "OperatorTokenPage",
+              "RosterPage",
+              "Trail"));
 
   private static final String COMMON = "common";
   private static final String HOME = "dev.bourse.schemas.";

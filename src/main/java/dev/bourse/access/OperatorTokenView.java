@@ -20,16 +20,4 @@ public record OperatorTokenView(
     String createdBy,
     long createdAtMillis,
     @Nullable Long expiresAtMillis,
-    @Nullable Long revokedAtMillis) {
-  /** Returns the view of a newly minted token. */
-  public static OperatorTokenView of(OperatorToken token) {
-    return new OperatorTokenView(
-        token.tokenId(),
-        token.name(),
-        token.reach(),
-        token.createdBy(),
-        token.createdAtMillis(),
-        token.expiresAtMillis(),
-        null);
-  }
-}
+    @Nullable Long revokedAtMillis) {}

@@ -54,6 +54,15 @@ public enum Scope {
     return this == CAPACITY_WRITE || this == BID_WRITE;
   }
 
+  /** Returns the scopes with these labels that an API token can be minted with. */
+  public static Set<Scope> grantable(Iterable<?> labels) {
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    for (Object label : labels) {
+      find(String.valueOf(label)).filter(grantableToTokens()::contains).ifPresent(scopes::add);
+    }
+    return scopes;
+  }
+
   public static Optional<Scope> find(String label) {
     return Arrays.stream(values()).filter(scope -> scope.label.equals(label)).findFirst();
   }

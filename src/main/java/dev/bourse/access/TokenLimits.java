@@ -3,6 +3,7 @@ package dev.bourse.access;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
+import dev.bourse.schemas.common.TokenLimitsJson;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Row;
 import io.vertx.core.json.JsonObject;
@@ -135,14 +136,14 @@ public record TokenLimits(
   }
 
   /** Returns the API's form; null if there are no limits. */
-  public @Nullable JsonObject json() {
+  public @Nullable TokenLimitsJson toJson() {
     return isNone()
         ? null
-        : new JsonObject()
-            .put(MAX_GPUS, maxGpus)
-            .put(MAX_PRICE, Price.toUsdOrNull(maxPriceCents))
-            .put(MAX_HOURLY, Price.toUsdOrNull(maxHourlyCents))
-            .put(MAX_LEASE, maxLeaseMillis == null ? null : shownLease(maxLeaseMillis));
+        : new TokenLimitsJson(
+            maxGpus,
+            Price.toUsdOrNull(maxPriceCents),
+            Price.toUsdOrNull(maxHourlyCents),
+            maxLeaseMillis == null ? null : shownLease(maxLeaseMillis));
   }
 
   /** Formats a duration in the largest unit in which it is a whole number. */

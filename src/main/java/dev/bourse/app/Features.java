@@ -59,6 +59,7 @@ import dev.bourse.org.WhoamiView;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.roadmap.Roadmap;
 import dev.bourse.roadmap.RoadmapRoutes;
+import dev.bourse.schemas.org.ServedVersionJson;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.status.StatusService;
@@ -403,8 +404,8 @@ final class Features {
   private WhoamiView whoami() {
     return new WhoamiView(
         context.config().edge().requestsPerMinute(),
-        new WhoamiView.Served(ProgramVersion.text(), schema),
-        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson().toTree()));
+        new ServedVersionJson(ProgramVersion.text(), schema),
+        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
   /** Binds the operators' operations, except those of {@link OrgAdministration}. */

@@ -1,7 +1,6 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.common.AuditEntryJson;
 
 /**
  * An entry of a trail as shown to readers.
@@ -15,14 +14,8 @@ import io.vertx.core.json.JsonObject;
  */
 public record TrailEntry(
     long id, long atMillis, String actor, String action, String subject, String detail) {
-  /** Returns the entry in the API's form. */
-  public JsonObject json() {
-    return new JsonObject()
-        .put("id", id)
-        .put("ts", Times.rfc3339(atMillis))
-        .put("actor", actor)
-        .put("action", action)
-        .put("subject", subject)
-        .put("detail", detail);
+  /** Returns the entry as the contracts show it. */
+  public AuditEntryJson toJson() {
+    return new AuditEntryJson(id, atMillis, actor, action, subject, detail);
   }
 }

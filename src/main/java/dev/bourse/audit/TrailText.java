@@ -1,9 +1,6 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.Page;
 import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,7 +10,7 @@ public enum TrailText {
   NDJSON("application/x-ndjson", "") {
     @Override
     void append(StringBuilder text, TrailEntry entry) {
-      text.append(entry.json().encode()).append('\n');
+      text.append(entry.toJson().toBuffer()).append('\n');
     }
   },
 
@@ -62,13 +59,6 @@ public enum TrailText {
 
   /** Appends one entry and its line end. */
   abstract void append(StringBuilder text, TrailEntry entry);
-
-  /** Returns a page as an object with the fields {@code entries} and {@code more}. */
-  public static JsonObject json(Page<TrailEntry> page) {
-    JsonArray entries = new JsonArray();
-    page.items().forEach(entry -> entries.add(entry.json()));
-    return new JsonObject().put("entries", entries).put("more", page.more());
-  }
 
   private static void appendValue(StringBuilder text, String value) {
     boolean formula = !value.isEmpty() && FORMULA_STARTS.indexOf(value.charAt(0)) >= 0;

@@ -95,7 +95,7 @@ public final class BillingService {
 
     /** Returns the cursor of the next page; null at the end. */
     static @Nullable String next(Page<UsageLine> page) {
-      return page.more() ? UsageCursor.after(page.last().line()).text() : null;
+      return page.next(last -> UsageCursor.after(last.line()).text());
     }
 
     private LineJson toJson() {

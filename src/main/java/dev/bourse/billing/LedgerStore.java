@@ -123,7 +123,7 @@ public final class LedgerStore {
       return new LedgerPageJson(
           page.items().stream().map(Posting::toJson).toList(),
           page.more(),
-          page.more() ? String.valueOf(page.last().id()) : null);
+          page.next(last -> String.valueOf(last.id())));
     }
 
     private TransactionJson toJson() {

@@ -4,6 +4,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.ConnectedApplications.Application;
 import io.vertx.core.Future;
@@ -60,6 +61,6 @@ public final class ApplicationRoutes {
         .put("created_at", Times.rfc3339(application.sinceMillis()))
         .put("last_used_at", Times.rfc3339OrNull(application.usedAtMillis()))
         .put("expires_at", Times.rfc3339(application.expiresAtMillis()))
-        .put("limits", application.limits().json());
+        .put("limits", JsonRecord.treeOrNull(application.limits().toJson()));
   }
 }

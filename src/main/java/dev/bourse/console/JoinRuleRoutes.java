@@ -1,17 +1,19 @@
 package dev.bourse.console;
 
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
-import dev.bourse.org.Member;
+import dev.bourse.schemas.common.RuleRemovalJson;
+import dev.bourse.schemas.console.AdmittedMemberJson;
+import dev.bourse.schemas.console.InvitationListJson;
+import dev.bourse.schemas.console.OpenInvitationJson;
+import dev.bourse.schemas.console.RuleListJson;
+import dev.bourse.schemas.console.RulePreviewJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.function.Function;
 
 /** The console contract's operations on invitations and join rules. */
 public final class JoinRuleRoutes {
@@ -25,16 +27,15 @@ public final class JoinRuleRoutes {
     operations
         .ok(
             "listInvitations",
-            call -> rules.listInvitations(orgId(call)),
-            JoinRuleRoutes::invitations)
+            call -> rules.listInvitations(orgId(call)).map(JoinRuleRoutes::invitations))
         .bind("sendInvitation", this::send)
-        .ok("resendInvitation", this::resend, JoinRuleRoutes::invitation)
-        .ok("withdrawInvitation", this::withdraw, JoinRuleRoutes::gone)
-        .ok("listConsoleRules", call -> rules.listAll(orgId(call)), JoinRuleRoutes::rules)
-        .created("addConsoleRule", this::add, JoinRule::json)
-        .ok("verifyConsoleRule", this::verify, JoinRule::json)
-        .ok("removeConsoleRule", this::remove, JoinRuleRoutes::gone)
-        .ok("previewConsoleRule", this::preview, JoinRuleRoutes::preview);
+        .ok("resendInvitation", call -> resend(call).map(JoinRuleRoutes::invitation))
+        .ok("withdrawInvitation", this::withdraw)
+        .ok("listConsoleRules", call -> rules.listAll(orgId(call)).map(JoinRuleRoutes::rules))
+        .created("addConsoleRule", call -> add(call).map(JoinRule::toJson))
+        .ok("verifyConsoleRule", call -> verify(call).map(JoinRule::toJson))
+        .ok("removeConsoleRule", this::remove)
+        .ok("previewConsoleRule", call -> preview(call).map(JoinRuleRoutes::toJson));
   }
 
   private Future<Answer> send(Call call) {
@@ -51,9 +52,9 @@ public final class JoinRuleRoutes {
     return rules.resend(actor(call), orgId(call), call.text("rule_id"));
   }
 
-  private Future<String> withdraw(Call call) {
+  private Future<RuleRemovalJson> withdraw(Call call) {
     String ruleId = call.text("rule_id");
-    return rules.withdraw(actor(call), orgId(call), ruleId).map(ruleId);
+    return rules.withdraw(actor(call), orgId(call), ruleId).map(new RuleRemovalJson(ruleId));
   }
 
   private Future<JoinRule> add(Call call) {
@@ -69,9 +70,9 @@ public final class JoinRuleRoutes {
     return rules.verify(actor(call), orgId(call), call.text("rule_id"));
   }
 
-  private Future<String> remove(Call call) {
+  private Future<RuleRemovalJson> remove(Call call) {
     String ruleId = call.text("rule_id");
-    return rules.remove(actor(call), orgId(call), ruleId).map(ruleId);
+    return rules.remove(actor(call), orgId(call), ruleId).map(new RuleRemovalJson(ruleId));
   }
 
   private Future<JoinRuleService.Preview> preview(Call call) {
@@ -86,45 +87,33 @@ public final class JoinRuleRoutes {
     return call.principal().org().orgId();
   }
 
-  private static JsonObject invitations(List<JoinRule> found) {
-    return list("invitations", found, JoinRuleRoutes::invitation);
+  static InvitationListJson invitations(List<JoinRule> found) {
+    return new InvitationListJson(found.stream().map(JoinRuleRoutes::invitation).toList());
   }
 
-  private static JsonObject rules(List<JoinRule> found) {
-    return list("rules", found, JoinRule::json);
+  private static RuleListJson rules(List<JoinRule> found) {
+    return new RuleListJson(found.stream().map(JoinRule::toJson).toList());
   }
 
-  private static <T> JsonObject list(String plural, List<T> items, Function<T, JsonObject> item) {
-    return new JsonObject().put(plural, new JsonArray(items.stream().map(item).toList()));
+  private static OpenInvitationJson invitation(JoinRule rule) {
+    return new OpenInvitationJson(
+        rule.ruleId(),
+        rule.value(),
+        rule.createdAtMillis(),
+        rule.createdBy(),
+        rule.linkExpiresAtMillis());
   }
 
-  private static JsonObject invitation(JoinRule rule) {
-    return new JsonObject()
-        .put("rule_id", rule.ruleId())
-        .put("email", rule.value())
-        .put("created_at", Times.rfc3339(rule.createdAtMillis()))
-        .put("created_by", rule.createdBy())
-        .put("link_expires_at", Times.rfc3339OrNull(rule.linkExpiresAtMillis()));
-  }
-
-  private static JsonObject gone(String ruleId) {
-    return new JsonObject().put("rule_id", ruleId);
-  }
-
-  private static JsonObject preview(JoinRuleService.Preview preview) {
-    return list("members", preview.members(), JoinRuleRoutes::member)
-        .put("kind", preview.kind().label())
-        .put("value", preview.value())
-        .put("exists", preview.isThere())
-        .put("member_count", preview.memberCount())
-        .put("invited", new JsonArray(preview.invited()))
-        .put("removed_count", preview.removedCount());
-  }
-
-  private static JsonObject member(Member member) {
-    return new JsonObject()
-        .put("username", member.username())
-        .put("email", member.email())
-        .put("name", member.name());
+  static RulePreviewJson toJson(JoinRuleService.Preview preview) {
+    return new RulePreviewJson(
+        preview.members().stream()
+            .map(member -> new AdmittedMemberJson(member.username(), member.email(), member.name()))
+            .toList(),
+        preview.kind().label(),
+        preview.value(),
+        preview.isThere(),
+        preview.memberCount(),
+        preview.invited(),
+        preview.removedCount());
   }
 }

@@ -1,12 +1,13 @@
 package dev.bourse.console;
 
-import dev.bourse.core.Times;
+import dev.bourse.core.Page;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Colleague;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.RosterService;
+import dev.bourse.schemas.console.ColleagueJson;
+import dev.bourse.schemas.console.ColleaguePageJson;
 import dev.bourse.signin.ConnectedApplications;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -32,8 +33,8 @@ public final class MemberRoutes {
             "listConsoleMembers",
             call ->
                 org.listColleagues(
-                    call.principal().org().orgId(), call.limit(), call.findText("after")),
-            CommonFields.page("members", "username", MemberRoutes::json))
+                        call.principal().org().orgId(), call.limit(), call.findText("after"))
+                    .map(MemberRoutes::toJson))
         .ok("previewConsoleRemoval", this::preview, Function.identity())
         .ok("removeConsoleMember", this::remove, Function.identity());
   }
@@ -88,14 +89,21 @@ public final class MemberRoutes {
                     .mergeIn(removed.things()));
   }
 
-  private static JsonObject json(Colleague member) {
-    return new JsonObject()
-        .put("username", member.username())
-        .put("email", member.email())
-        .put("name", member.name())
-        .put("suspended", member.suspended())
-        .put("created_at", Times.rfc3339(member.createdAtMillis()))
-        .put("last_login_at", Times.rfc3339OrNull(member.lastLoginAtMillis()))
-        .put("live_tokens", member.liveTokens());
+  static ColleaguePageJson toJson(Page<Colleague> page) {
+    return new ColleaguePageJson(
+        page.items().stream().map(MemberRoutes::toJson).toList(),
+        page.more(),
+        page.next(Colleague::username));
+  }
+
+  static ColleagueJson toJson(Colleague member) {
+    return new ColleagueJson(
+        member.username(),
+        member.email(),
+        member.name(),
+        member.suspended(),
+        member.createdAtMillis(),
+        member.lastLoginAtMillis(),
+        member.liveTokens());
   }
 }

@@ -9,12 +9,13 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.TokenService;
 import dev.bourse.org.TokenView;
+import dev.bourse.schemas.common.MintedTokenJson;
+import dev.bourse.schemas.common.RevokedTokenJson;
+import dev.bourse.schemas.common.TokenJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
-import java.util.EnumSet;
 import java.util.Set;
-import java.util.function.Function;
 
 /** The console contract's operations on the organization's API tokens. */
 public final class TokenRoutes {
@@ -30,60 +31,56 @@ public final class TokenRoutes {
     operations
         .ok(
             "listConsoleTokens",
-            call -> tokens.list(orgId(call), call.limit(), call.findText("after")),
-            CommonFields.page("tokens", "token_id", TokenView::json))
-        .created("mintConsoleToken", this::mint, TokenRoutes::minted)
-        .ok("renameConsoleToken", this::change, TokenView::json)
-        .ok("revokeConsoleToken", this::revoke, Function.identity());
+            call ->
+                tokens.list(orgId(call), call.limit(), call.findText("after")).map(TokenView::page))
+        .created("mintConsoleToken", this::mint)
+        .ok("renameConsoleToken", this::change)
+        .ok("revokeConsoleToken", this::revoke);
   }
 
-  private Future<TokenService.MintedToken> mint(Call call) {
+  private Future<MintedTokenJson> mint(Call call) {
     JsonObject body = call.body();
     Principal caller = call.principal();
-    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
-    body.getJsonArray("scopes")
-        .forEach(
-            label ->
-                Scope.find(String.valueOf(label))
-                    .filter(Scope.grantableToTokens()::contains)
-                    .ifPresent(scopes::add));
+    Set<Scope> scopes = Scope.grantable(body.getJsonArray("scopes"));
     scopes.forEach(scope -> InsufficientScopeException.require(caller, scope));
-    return tokens.mint(
-        caller.actor(),
-        caller.org().orgId(),
-        new TokenService.Order(
-            body.getString("name"),
-            scopes,
-            body.getString("cluster"),
-            CommonFields.expiry(body.getString("expires_at"), clock.millis()),
-            caller.member(),
-            TokenLimits.of(body.getJsonObject("limits"))));
+    return tokens
+        .mint(
+            caller.actor(),
+            caller.org().orgId(),
+            new TokenService.Order(
+                body.getString("name"),
+                scopes,
+                body.getString("cluster"),
+                CommonFields.expiry(body.getString("expires_at"), clock.millis()),
+                caller.member(),
+                TokenLimits.of(body.getJsonObject("limits"))))
+        .map(TokenService.MintedToken::toJson);
   }
 
-  private Future<TokenView> change(Call call) {
+  private Future<TokenJson> change(Call call) {
     JsonObject body = call.body();
     String actor = call.principal().actor();
     String tokenId = call.text("token_id");
     TokenLimits asked = TokenLimits.of(body.getJsonObject("limits"));
     String name = body.getString("name");
     Future<TokenView> narrowed = tokens.narrow(actor, orgId(call), tokenId, asked);
-    return name == null
-        ? narrowed
-        : narrowed.compose(done -> tokens.rename(actor, orgId(call), tokenId, name));
+    return narrowed
+        .compose(
+            token ->
+                name == null
+                    ? Future.succeededFuture(token)
+                    : tokens.rename(actor, orgId(call), tokenId, name))
+        .map(TokenView::toJson);
   }
 
-  private Future<JsonObject> revoke(Call call) {
+  private Future<RevokedTokenJson> revoke(Call call) {
     String tokenId = call.text("token_id");
     return tokens
         .revoke(call.principal().actor(), orgId(call), tokenId)
-        .map(at -> CommonFields.revoked(tokenId, at));
+        .map(at -> new RevokedTokenJson(tokenId, at));
   }
 
   private static String orgId(Call call) {
     return call.principal().org().orgId();
-  }
-
-  private static JsonObject minted(TokenService.MintedToken minted) {
-    return TokenView.of(minted.token()).json().put("token", minted.secret().text());
   }
 }

@@ -46,6 +46,11 @@ public final class Operations {
     return bind(operationId, call -> work.apply(call).map(Answer::ok));
   }
 
+  /** Binds a handler whose result is sent with 201. */
+  public Operations created(String operationId, Function<Call, Future<? extends JsonRecord>> work) {
+    return bind(operationId, call -> work.apply(call).map(Answer::created));
+  }
+
   /** Binds a handler whose result is sent as JSON with 200. */
   public <T> Operations ok(
       String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {

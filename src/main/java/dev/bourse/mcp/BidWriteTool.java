@@ -14,6 +14,7 @@ import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
@@ -312,7 +313,7 @@ public final class BidWriteTool implements Tool {
         .put("paused", nextTick.paused())
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()))
         .put("worst_case", worstCase(arguments, expected.state()))
-        .put("limits", limits.json());
+        .put("limits", JsonRecord.treeOrNull(limits.toJson()));
   }
 
   private JsonObject confirmable(

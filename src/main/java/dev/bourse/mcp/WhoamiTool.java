@@ -35,11 +35,14 @@ public final class WhoamiTool implements Tool {
         .compose(
             clusters ->
                 org.readLimits(caller)
-                    .map(
-                        limits ->
-                            whoami
-                                .json(caller, clusters, limits)
-                                .put("username", caller.member())
-                                .toBuffer()));
+                    .map(limits -> withoutToken(whoami.toJson(caller, clusters, limits).toTree())));
+  }
+
+  /** Leaves out the members on tokens, because the member signed in with a client. */
+  private static Buffer withoutToken(JsonObject answer) {
+    answer.remove("subject");
+    answer.remove("token_id");
+    answer.remove("cluster");
+    return answer.toBuffer();
   }
 }

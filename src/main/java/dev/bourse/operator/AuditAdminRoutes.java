@@ -3,6 +3,7 @@ package dev.bourse.operator;
 import dev.bourse.audit.Chain;
 import dev.bourse.audit.SealFault;
 import dev.bourse.audit.SealService;
+import dev.bourse.audit.TrailEntry;
 import dev.bourse.audit.TrailExport;
 import dev.bourse.audit.TrailQuery;
 import dev.bourse.audit.TrailStore;
@@ -12,6 +13,7 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.operator.TrailJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -55,7 +57,13 @@ public final class AuditAdminRoutes {
                             new TrailExport(trails, owner, form.get(), query)::next))
                     : trails
                         .listEntries(owner, Optional.empty(), query)
-                        .map(page -> Answer.ok(TrailText.json(page).put("org", org))));
+                        .map(
+                            page ->
+                                Answer.ok(
+                                    new TrailJson(
+                                        page.items().stream().map(TrailEntry::toJson).toList(),
+                                        page.more(),
+                                        org))));
   }
 
   private static String owner(String org) {

@@ -1,11 +1,12 @@
 package dev.bourse.operator;
 
-import dev.bourse.core.Times;
+import dev.bourse.core.Page;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterService;
+import dev.bourse.schemas.operator.RosterMemberJson;
+import dev.bourse.schemas.operator.RosterPageJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -24,10 +25,12 @@ public final class MemberAdminRoutes {
     operations
         .ok(
             "listOrgMembers",
-            call -> roster.list(call.text("org"), call.limit(), call.findText("after")),
-            CommonFields.page("members", "username", MemberAdminRoutes::json))
-        .created("addMember", this::add, MemberAdminRoutes::json)
-        .ok("updateMember", this::update, MemberAdminRoutes::json)
+            call ->
+                roster
+                    .list(call.text("org"), call.limit(), call.findText("after"))
+                    .map(MemberAdminRoutes::toJson))
+        .created("addMember", call -> add(call).map(MemberAdminRoutes::toJson))
+        .ok("updateMember", call -> update(call).map(MemberAdminRoutes::toJson))
         .ok("removeMember", this::remove, Function.identity());
   }
 
@@ -64,13 +67,20 @@ public final class MemberAdminRoutes {
                     .mergeIn(removed.things()));
   }
 
-  private static JsonObject json(Member member) {
-    return new JsonObject()
-        .put("username", member.username())
-        .put("email", member.email())
-        .put("name", member.name())
-        .put("created_at", Times.rfc3339(member.createdAtMillis()))
-        .put("last_login_at", Times.rfc3339OrNull(member.lastLoginAtMillis()))
-        .put("suspended_at", Times.rfc3339OrNull(member.suspendedAtMillis()));
+  static RosterPageJson toJson(Page<Member> page) {
+    return new RosterPageJson(
+        page.items().stream().map(MemberAdminRoutes::toJson).toList(),
+        page.more(),
+        page.next(Member::username));
+  }
+
+  static RosterMemberJson toJson(Member member) {
+    return new RosterMemberJson(
+        member.username(),
+        member.email(),
+        member.name(),
+        member.createdAtMillis(),
+        member.lastLoginAtMillis(),
+        member.suspendedAtMillis());
   }
 }

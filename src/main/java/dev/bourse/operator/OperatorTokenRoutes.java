@@ -1,16 +1,20 @@
 package dev.bourse.operator;
 
 import dev.bourse.access.OperatorReach;
+import dev.bourse.access.OperatorToken;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.OperatorTokenView;
-import dev.bourse.core.Times;
+import dev.bourse.core.Page;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.common.RevokedTokenJson;
+import dev.bourse.schemas.operator.MintedOperatorTokenJson;
+import dev.bourse.schemas.operator.OperatorTokenJson;
+import dev.bourse.schemas.operator.OperatorTokenPageJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
-import java.util.function.Function;
 
 /** Operations of the operator contract on operators' tokens. */
 public final class OperatorTokenRoutes {
@@ -26,10 +30,10 @@ public final class OperatorTokenRoutes {
     operations
         .ok(
             "listOperators",
-            call -> tokens.list(call.limit(), call.findText("after")),
-            CommonFields.page("operators", "token_id", OperatorTokenRoutes::json))
-        .created("mintOperator", this::mint, OperatorTokenRoutes::minted)
-        .ok("revokeOperator", this::revoke, Function.identity());
+            call ->
+                tokens.list(call.limit(), call.findText("after")).map(OperatorTokenRoutes::toJson))
+        .created("mintOperator", call -> mint(call).map(OperatorTokenRoutes::toJson))
+        .ok("revokeOperator", this::revoke);
   }
 
   private Future<OperatorTokenService.Minted> mint(Call call) {
@@ -41,24 +45,41 @@ public final class OperatorTokenRoutes {
         CommonFields.expiry(body.getString("expires_at"), clock.millis()));
   }
 
-  private Future<JsonObject> revoke(Call call) {
+  private Future<RevokedTokenJson> revoke(Call call) {
     String tokenId = call.text("token_id");
-    return tokens.revoke(call.actor(), tokenId).map(at -> CommonFields.revoked(tokenId, at));
+    return tokens.revoke(call.actor(), tokenId).map(at -> new RevokedTokenJson(tokenId, at));
   }
 
-  private static JsonObject minted(OperatorTokenService.Minted minted) {
-    return json(OperatorTokenView.of(minted.token())).put("token", minted.secret().text());
+  static MintedOperatorTokenJson toJson(OperatorTokenService.Minted minted) {
+    OperatorToken token = minted.token();
+    return new MintedOperatorTokenJson(
+        token.tokenId(),
+        token.name(),
+        token.reach().isReadOnly(),
+        token.reach().site(),
+        token.createdBy(),
+        token.createdAtMillis(),
+        token.expiresAtMillis(),
+        null,
+        minted.secret().text());
   }
 
-  private static JsonObject json(OperatorTokenView token) {
-    return new JsonObject()
-        .put("token_id", token.tokenId())
-        .put("name", token.name())
-        .put("read_only", token.reach().isReadOnly())
-        .put("site", token.reach().site())
-        .put("created_by", token.createdBy())
-        .put("created_at", Times.rfc3339(token.createdAtMillis()))
-        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
-        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
+  static OperatorTokenPageJson toJson(Page<OperatorTokenView> page) {
+    return new OperatorTokenPageJson(
+        page.items().stream().map(OperatorTokenRoutes::toJson).toList(),
+        page.more(),
+        page.next(OperatorTokenView::tokenId));
+  }
+
+  static OperatorTokenJson toJson(OperatorTokenView token) {
+    return new OperatorTokenJson(
+        token.tokenId(),
+        token.name(),
+        token.reach().isReadOnly(),
+        token.reach().site(),
+        token.createdBy(),
+        token.createdAtMillis(),
+        token.expiresAtMillis(),
+        token.revokedAtMillis());
   }
 }

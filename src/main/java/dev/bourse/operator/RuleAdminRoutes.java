@@ -1,11 +1,13 @@
 package dev.bourse.operator;
 
+import dev.bourse.core.Page;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
+import dev.bourse.schemas.common.RuleRemovalJson;
+import dev.bourse.schemas.operator.JoinRulePageJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
@@ -21,11 +23,13 @@ public final class RuleAdminRoutes {
     operations
         .ok(
             "listJoinRules",
-            call -> rules.list(call.text("org"), call.limit(), call.findText("after")),
-            CommonFields.page("rules", "rule_id", JoinRule::json))
-        .created("addJoinRule", this::add, JoinRule::json)
-        .ok("approveJoinRule", this::approve, JoinRule::json)
-        .ok("removeJoinRule", this::remove, ruleId -> new JsonObject().put("rule_id", ruleId))
+            call ->
+                rules
+                    .list(call.text("org"), call.limit(), call.findText("after"))
+                    .map(RuleAdminRoutes::toJson))
+        .created("addJoinRule", call -> add(call).map(JoinRule::toJson))
+        .ok("approveJoinRule", call -> approve(call).map(JoinRule::toJson))
+        .ok("removeJoinRule", this::remove)
         .bind("inviteMember", this::invite);
   }
 
@@ -42,9 +46,9 @@ public final class RuleAdminRoutes {
     return rules.approve(call.actor(), call.text("org"), call.text("rule_id"));
   }
 
-  private Future<String> remove(Call call) {
+  private Future<RuleRemovalJson> remove(Call call) {
     String ruleId = call.text("rule_id");
-    return rules.remove(call.actor(), call.text("org"), ruleId).map(ruleId);
+    return rules.remove(call.actor(), call.text("org"), ruleId).map(new RuleRemovalJson(ruleId));
   }
 
   private Future<Answer> invite(Call call) {
@@ -53,7 +57,14 @@ public final class RuleAdminRoutes {
         .map(
             invited ->
                 invited.isNew()
-                    ? Answer.created(invited.rule().json())
-                    : Answer.ok(invited.rule().json()));
+                    ? Answer.created(invited.rule().toJson())
+                    : Answer.ok(invited.rule().toJson()));
+  }
+
+  private static JoinRulePageJson toJson(Page<JoinRule> page) {
+    return new JoinRulePageJson(
+        page.items().stream().map(JoinRule::toJson).toList(),
+        page.more(),
+        page.next(JoinRule::ruleId));
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.org;
 
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.common.DnsRecordJson;
+import dev.bourse.schemas.common.RuleJson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,25 +79,21 @@ public record JoinRule(
     return isPending() ? "pending" : "active";
   }
 
-  /** The rule in JSON, for answers. */
-  public JsonObject json() {
-    return new JsonObject()
-        .put("rule_id", ruleId)
-        .put("kind", kind.label())
-        .put("value", value)
-        .put("created_at", Times.rfc3339(createdAtMillis))
-        .put("created_by", createdBy)
-        .put("link_expires_at", Times.rfc3339OrNull(linkExpiresAtMillis))
-        .put("state", state())
-        .put(
-            "dns_record",
-            kind == Kind.DOMAIN
-                ? new JsonObject()
-                    .put("type", "TXT")
-                    .put("name", DomainProof.recordName(value))
-                    .put("value", DomainProof.recordValue(ruleId))
-                : null)
-        .put("proven_at", Times.rfc3339OrNull(provenAtMillis))
-        .put("proven_by", provenBy);
+  /** Returns the rule as members and operators see it. */
+  public RuleJson toJson() {
+    return new RuleJson(
+        ruleId,
+        kind.label(),
+        value,
+        createdAtMillis,
+        createdBy,
+        linkExpiresAtMillis,
+        state(),
+        kind == Kind.DOMAIN
+            ? new DnsRecordJson(
+                "TXT", DomainProof.recordName(value), DomainProof.recordValue(ruleId))
+            : null,
+        provenAtMillis,
+        provenBy);
   }
 }

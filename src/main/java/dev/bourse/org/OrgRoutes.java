@@ -1,17 +1,18 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Principal;
-import dev.bourse.access.TokenLimits;
+import dev.bourse.audit.TrailEntry;
 import dev.bourse.audit.TrailQuery;
 import dev.bourse.audit.TrailText;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.org.OrgTrailJson;
+import dev.bourse.schemas.org.TokenListJson;
+import dev.bourse.schemas.org.TokenRevocationJson;
+import dev.bourse.schemas.org.TokenTrailJson;
+import dev.bourse.schemas.org.WhoamiJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
-import java.util.List;
 import java.util.Optional;
 
 /** The organization contract's operations. */
@@ -26,104 +27,45 @@ public final class OrgRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("whoami", this::whoami)
-        .bind("listMembers", this::listMembers)
-        .bind("listTokens", this::listTokens)
-        .bind("listTokenActivity", this::listTokenActivity)
-        .bind("revokeOwnToken", this::revokeOwnToken)
+        .ok("whoami", this::whoami)
+        .ok("listMembers", call -> service.readRoster(orgId(call)).map(Roster::toJson))
+        .ok("listTokens", this::listTokens)
+        .ok("listTokenActivity", this::listTokenActivity)
+        .ok("revokeOwnToken", this::revokeOwnToken)
         .bind("listOrgActivity", this::listOrgActivity)
         .bind("exportOrgActivityCsv", this::listOrgActivity)
         .bind("exportOrgActivityNdjson", this::listOrgActivity);
   }
 
-  private Future<Answer> whoami(Call call) {
+  private Future<WhoamiJson> whoami(Call call) {
     Principal caller = call.principal();
     return service
         .listClusters(caller)
         .compose(
             clusters ->
-                service
-                    .readLimits(caller)
-                    .map(limits -> Answer.ok(whoami(caller, clusters, limits))));
+                service.readLimits(caller).map(limits -> whoami.toJson(caller, clusters, limits)));
   }
 
-  private JsonObject whoami(
-      Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
-    JsonObject answer =
-        whoami
-            .json(caller, clusters, limits)
-            .put("subject", caller.actor())
-            .put("token_id", caller.member() == null ? caller.tokenId() : null)
-            .put("cluster", caller.cluster());
-    return caller.member() == null ? answer : answer.put("username", caller.member());
-  }
-
-  private Future<Answer> listMembers(Call call) {
-    return service.readRoster(orgId(call)).map(roster -> Answer.ok(json(roster)));
-  }
-
-  private static JsonObject json(Roster roster) {
-    JsonArray members = new JsonArray();
-    for (Roster.ShownMember member : roster.members()) {
-      members.add(
-          new JsonObject()
-              .put("username", member.username())
-              .put("email", member.email())
-              .put("name", member.name())
-              .put("is_active", member.active())
-              .put("last_login", Times.rfc3339OrNull(member.lastLoginAtMillis()))
-              .put("role", "admin"));
-    }
-    JsonArray rules = new JsonArray();
-    for (JoinRule rule : roster.rules()) {
-      rules.add(
-          new JsonObject()
-              .put("id", rule.ruleId())
-              .put("kind", rule.kind().label())
-              .put("value", rule.value())
-              .put("state", rule.state()));
-    }
-    JsonArray invited = new JsonArray();
-    for (JoinRule rule : roster.invited()) {
-      invited.add(
-          new JsonObject()
-              .put("id", rule.ruleId())
-              .put("email", rule.value())
-              .put("invited_at", Times.rfc3339(rule.createdAtMillis()))
-              .put("invited_by", rule.createdBy())
-              .put("link_expires_at", Times.rfc3339OrNull(rule.linkExpiresAtMillis())));
-    }
-    return new JsonObject().put("members", members).put("rules", rules).put("invited", invited);
-  }
-
-  private Future<Answer> listTokens(Call call) {
+  private Future<TokenListJson> listTokens(Call call) {
     return service
         .listTokens(orgId(call))
-        .map(
-            tokens -> {
-              JsonArray list = new JsonArray();
-              tokens.forEach(token -> list.add(token.json()));
-              return Answer.ok(new JsonObject().put("tokens", list));
-            });
+        .map(tokens -> new TokenListJson(tokens.stream().map(TokenView::toJson).toList()));
   }
 
-  private Future<Answer> listTokenActivity(Call call) {
+  private Future<TokenTrailJson> listTokenActivity(Call call) {
     return service
         .listTokenActivity(call.principal(), call.text("token_id"), query(call))
-        .map(page -> Answer.ok(TrailText.json(page)));
+        .map(
+            page ->
+                new TokenTrailJson(
+                    page.items().stream().map(TrailEntry::toJson).toList(), page.more()));
   }
 
-  private Future<Answer> revokeOwnToken(Call call) {
+  private Future<TokenRevocationJson> revokeOwnToken(Call call) {
     Principal caller = call.principal();
     return service
         .revokeOwnToken(caller)
-        .map(
-            at ->
-                Answer.ok(
-                    new JsonObject()
-                        .put("ok", true)
-                        .put("token_id", caller.tokenId())
-                        .put("revoked_at", Times.rfc3339(at))));
+        .map(at -> new TokenRevocationJson(true, caller.tokenId(), at));
   }
 
   private Future<Answer> listOrgActivity(Call call) {
@@ -138,7 +80,10 @@ public final class OrgRoutes {
         .map(
             page ->
                 Answer.ok(
-                    new JsonObject().put("org_id", orgId(call)).mergeIn(TrailText.json(page))));
+                    new OrgTrailJson(
+                        orgId(call),
+                        page.items().stream().map(TrailEntry::toJson).toList(),
+                        page.more())));
   }
 
   private static TrailQuery query(Call call) {

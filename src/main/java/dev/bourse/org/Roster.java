@@ -2,6 +2,10 @@ package dev.bourse.org;
 
 import dev.bourse.core.Text;
 import dev.bourse.org.Directory.Person;
+import dev.bourse.schemas.org.InvitationJson;
+import dev.bourse.schemas.org.JoinRuleJson;
+import dev.bourse.schemas.org.MemberJson;
+import dev.bourse.schemas.org.RosterJson;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -23,6 +27,38 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
       String name,
       boolean active,
       @Nullable Long lastLoginAtMillis) {}
+
+  /** Returns the answer of the contract. */
+  RosterJson toJson() {
+    return new RosterJson(
+        members.stream()
+            .map(
+                member ->
+                    new MemberJson(
+                        member.username(),
+                        member.email(),
+                        member.name(),
+                        member.active(),
+                        member.lastLoginAtMillis(),
+                        "admin"))
+            .toList(),
+        rules.stream()
+            .map(
+                rule ->
+                    new JoinRuleJson(
+                        rule.ruleId(), rule.kind().label(), rule.value(), rule.state()))
+            .toList(),
+        invited.stream()
+            .map(
+                rule ->
+                    new InvitationJson(
+                        rule.ruleId(),
+                        rule.value(),
+                        rule.createdAtMillis(),
+                        rule.createdBy(),
+                        rule.linkExpiresAtMillis()))
+            .toList());
+  }
 
   static Roster of(List<Member> members, Map<String, Person> people, List<JoinRule> rules) {
     List<ShownMember> entries = new ArrayList<>();

@@ -10,6 +10,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
+import dev.bourse.schemas.common.MintedTokenJson;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -88,7 +89,24 @@ public final class TokenService {
    * @param token the stored part
    * @param secret the whole token; shown once, never stored
    */
-  public record MintedToken(Token token, TokenSecret secret) {}
+  public record MintedToken(Token token, TokenSecret secret) {
+
+    /** Returns the token as its creator sees it. */
+    public MintedTokenJson toJson() {
+      return new MintedTokenJson(
+          token.tokenId(),
+          token.name(),
+          Scope.labels(token.scopes()),
+          token.cluster(),
+          token.createdBy(),
+          token.createdAtMillis(),
+          token.expiresAtMillis(),
+          null,
+          null,
+          token.limits().toJson(),
+          secret.text());
+    }
+  }
 
   /**
    * Mints a token. Refused with {@code bad-request} for an unknown cluster or member or a time not

@@ -1,11 +1,9 @@
 package dev.bourse.org;
 
-import dev.bourse.access.Scope;
-import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.core.Page;
+import dev.bourse.schemas.common.TokenJson;
+import dev.bourse.schemas.common.TokenPageJson;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -38,33 +36,26 @@ public record TokenView(
     scopes = List.copyOf(scopes);
   }
 
-  /** A newly minted token. */
-  public static TokenView of(Token token) {
-    return new TokenView(
-        token.tokenId(),
-        token.name(),
-        Scope.labels(token.scopes()),
-        token.cluster(),
-        token.createdBy(),
-        token.createdAtMillis(),
-        token.expiresAtMillis(),
-        null,
-        null,
-        token.limits());
+  /** Returns a page of tokens as members and operators see it. */
+  public static TokenPageJson page(Page<TokenView> page) {
+    return new TokenPageJson(
+        page.items().stream().map(TokenView::toJson).toList(),
+        page.more(),
+        page.next(TokenView::tokenId));
   }
 
-  /** The token in JSON, for answers. */
-  public JsonObject json() {
-    return new JsonObject()
-        .put("token_id", tokenId())
-        .put("name", name())
-        .put("scopes", new JsonArray(scopes()))
-        .put("cluster", cluster())
-        .put("created_by", createdBy())
-        .put("created_at", Times.rfc3339(createdAtMillis()))
-        .put("expires_at", Times.rfc3339OrNull(expiresAtMillis()))
-        .put("last_used_at", Times.rfc3339OrNull(lastUsedAtMillis()))
-        .put("revoked_at", Times.rfc3339OrNull(revokedAtMillis()))
-        .put("limits", limits().json());
+  /** Returns the token as the contracts show it. */
+  public TokenJson toJson() {
+    return new TokenJson(
+        tokenId,
+        name,
+        scopes,
+        cluster,
+        createdBy,
+        createdAtMillis,
+        expiresAtMillis,
+        lastUsedAtMillis,
+        revokedAtMillis,
+        limits.toJson());
   }
 }

@@ -96,7 +96,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
                     ORGANIZATION,
                     entry.id(),
                     entry.atMillis(),
-                    kind == EventKind.HEALTH ? health(entry) : entry.json()));
+                    kind == EventKind.HEALTH ? health(entry) : entry.toJson().toTree()));
   }
 
   private static JsonObject health(TrailEntry entry) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.json.JsonRecord;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,7 @@ class TokenLimitsTest {
         TokenLimits.NONE,
         TokenLimits.of(
             json("{\"max_gpus\": null, \"max_hourly_usd\": \" \", \"max_lease\": \"\"}")));
-    assertNull(TokenLimits.NONE.json());
+    assertNull(TokenLimits.NONE.toJson());
     assertEquals("", TokenLimits.NONE.detail());
   }
 
@@ -100,7 +101,7 @@ class TokenLimitsTest {
     Random random = new Random(seed);
     for (int i = 0; i < RUNS; i++) {
       TokenLimits limits = random(random);
-      assertEquals(limits, TokenLimits.of(limits.json()), "seed " + seed);
+      assertEquals(limits, TokenLimits.of(JsonRecord.treeOrNull(limits.toJson())), "seed " + seed);
     }
   }
 

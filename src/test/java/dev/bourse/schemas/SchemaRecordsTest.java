@@ -48,7 +48,7 @@ class SchemaRecordsTest {
       Path.of("target", "generated-sources", "schemas", "dev", "bourse", "schemas");
 
   /** Contracts of which only some schemas are records. */
-  private static final Set<String> PARTS = Set.of("operator");
+  private static final Set<String> PARTS = Set.of("console", "operator");
 
   private static final int REQUESTS = 2_000;
 

@@ -52,11 +52,6 @@ public final class CommonFields {
         .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
   }
 
-  /** Returns the answer for a revoked token. */
-  public static JsonObject revoked(String tokenId, long atMillis) {
-    return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
-  }
-
   /**
    * Parses the expiry of a token, null for never.
    *
