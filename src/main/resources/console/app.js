@@ -7,6 +7,11 @@ import { CallError, call, forgetRequests, onSignedOut, operationAt, useCsrf } fr
 import { here, match, navigate, onNavigate, startRouting } from './lib/router.js';
 import { Element as Component, fault } from './components/parts.js';
 import { memberPages, operatorPages } from './pages.js';
+// Most pages need these, so they are part of the first script.
+import './lib/page.js';
+import './components/copy.js';
+import './components/dialog.js';
+import './components/table.js';
 
 /** @typedef {import('./pages.js').Entry} Entry */
 

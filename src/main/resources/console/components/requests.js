@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { Element } from './parts.js';
-import { asCommand, asCurl, onRequest, requests } from '../lib/client.js';
+import { onRequest, requests } from '../lib/client.js';
+import { asCommand, asCurl } from '../lib/commands.js';
 import './copy.js';
 
 /** The requests of the page as commands, so that a program can do what the reader just did. */

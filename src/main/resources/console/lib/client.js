@@ -303,89 +303,12 @@ export function onRequest(listener) {
   return () => news.removeEventListener('change', listener);
 }
 
+/** What the contracts say of an operation. @param {string} operation */
+export function row(operation) {
+  return ROWS[operation];
+}
+
 /** @param {string} text */
 export function quoted(text) {
   return /^[\w./:=@%?&,+-]+$/.test(text) && !/[?&]/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Fields whose values are secrets. */
-const SECRET = /^(token|secret|password)$/;
-
-/** @param {any} body */
-function shownBody(body) {
-  return JSON.stringify(body, (name, value) => (SECRET.test(name) && typeof value === 'string' ? '…' : value));
-}
-
-/** A request as a `curl` command. A token of the reader's stands in for the session. @param {Shown} one */
-export function asCurl(one) {
-  const parts = ['curl -sS'];
-  if (one.method !== 'GET') {
-    parts.push(`-X ${one.method}`);
-  }
-  parts.push(quoted(location.origin + one.address));
-  if (ROWS[one.operation][4].length > 0) {
-    parts.push('-H "Authorization: Bearer $BOURSE_TOKEN"');
-  }
-  if (one.body !== undefined) {
-    parts.push("-H 'Content-Type: application/json'", `-d ${quoted(shownBody(one.body))}`);
-  } else if (ROWS[one.operation][3] === 'bytes') {
-    parts.push('--data-binary @FILE');
-  }
-  return parts.join(' \\\n  ');
-}
-
-/**
- * The commands of `bourse` that members have, by operation.
- * @type {Record<string, (one: Shown) => string[]>}
- */
-const OF_MEMBERS = {
-  listCheckpoints: ({ address: asked }) => {
-    const q = new URL(asked, location.origin).searchParams.get('q');
-    return ['bourse', 'checkpoint', 'list', ...(q ? ['-q', q] : [])];
-  },
-  publishCheckpoint: ({ body }) => [
-    ...['bourse', 'checkpoint', 'push', body.filename, '--title', body.title],
-    ...(body.description ? ['--description', body.description] : []),
-    ...(body.visibility === 'public' ? ['--public'] : []),
-    ...(typeof body.replace === 'string' ? ['--replace', body.replace] : []),
-  ],
-};
-
-/**
- * A request as a command of `bourse`; '' where there is none.
- * @param {Shown} one
- */
-export function asCommand(one) {
-  const [method, template, query, body, schemes, noun] = ROWS[one.operation];
-  const own = OF_MEMBERS[one.operation];
-  if (own) {
-    return own(one).map(quoted).join(' ');
-  }
-  if (!schemes.includes('operatorToken') || body === 'bytes') {
-    return '';
-  }
-  const url = new URL(one.address, location.origin);
-  const names = new RegExp(`^${template.replace(/\{\w+\}/g, '([^/]+)')}$`).exec(url.pathname)?.slice(1) ?? [];
-  const parts = ['bourse admin', noun, verb(one.operation), ...names.map((name) => quoted(decodeURIComponent(name)))];
-  /** @type {[string, any][]} */
-  const options = query.map((name) => [name, url.searchParams.get(name)]);
-  if (method !== 'GET') {
-    options.push(...Object.entries(one.body ?? {}));
-  }
-  for (const [name, value] of options) {
-    if (value !== null && value !== undefined) {
-      const text = SECRET.test(name) ? '…' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-      parts.push(`--${name.replaceAll('_', '-')}`, quoted(text));
-    }
-  }
-  return parts.join(' ');
-}
-
-/** The command line's word for what an operation does, as `bourse admin` derives it. @param {string} operation */
-function verb(operation) {
-  const first = /^[a-z]+/.exec(operation)?.[0] ?? operation;
-  if (first === 'export') {
-    return operation.endsWith('Csv') ? 'export-csv' : 'export-ndjson';
-  }
-  return { read: 'show', write: 'set' }[first] ?? first;
 }

@@ -14,6 +14,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,9 +31,11 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * The build step that turns the console's source files into the files that {@link Assets} serves:
- * the scripts, Lit, the style sheet and a table of the contracts' operations, each with compressed
- * forms, under an address that contains a digest of all of them. Browsers load the modules
- * unbundled.
+ * the scripts, the style sheet and the icon, each with compressed forms, under an address that
+ * contains a digest of all of them. The first script joins the modules that every page needs, with
+ * Lit and a table of the contracts' operations, because each module would be a request of its own.
+ * All other modules stay as they are, without their comments, and are loaded when a page imports
+ * them.
  */
 public final class AssetFiles {
   private static final String CONSOLE = "console/";
@@ -45,52 +48,42 @@ public final class AssetFiles {
   private static final String WEBJARS = "META-INF/resources/webjars/";
   private static final String SCRIPT = "text/javascript; charset=utf-8";
 
-  /** Lit's modules by their names here and in the webjars; Lit's own imports need these names. */
+  /** Lit's modules, which are part of the first script: the webjar and file of each. */
   private static final Map<String, List<String>> LIT =
       Map.of(
-          "lit/lit-element/", List.of("lit-element", "lit-element.js"),
-          "lit/reactive-element/",
-              List.of("lit__reactive-element", "reactive-element.js", "css-tag.js"),
-          "lit/lit-html/",
-              List.of(
-                  "lit-html",
-                  "lit-html.js",
-                  "directive.js",
-                  "directive-helpers.js",
-                  "async-directive.js",
-                  "directives/class-map.js",
-                  "directives/if-defined.js",
-                  "directives/keyed.js",
-                  "directives/live.js",
-                  "directives/ref.js",
-                  "directives/repeat.js"));
+          "lit/lit-element.js", List.of("lit-element", "lit-element.js"),
+          "lit/reactive-element.js", List.of("lit__reactive-element", "reactive-element.js"),
+          "lit/css-tag.js", List.of("lit__reactive-element", "css-tag.js"),
+          "lit/lit-html.js", List.of("lit-html", "lit-html.js"));
 
-  /**
-   * The import map: the names under which modules import Lit, and the files. A name that ends in a
-   * slash covers everything under it.
-   */
+  /** The names under which modules import Lit's modules. */
   private static final Map<String, String> IMPORTS =
-      new TreeMap<>(
-          Map.of(
-              "lit", "lit/lit-element/lit-element.js",
-              "lit/directives/", "lit/lit-html/directives/",
-              "lit-element/lit-element.js", "lit/lit-element/lit-element.js",
-              "lit-html", "lit/lit-html/lit-html.js",
-              "lit-html/", "lit/lit-html/",
-              "@lit/reactive-element", "lit/reactive-element/reactive-element.js"));
+      Map.of(
+          "lit", "lit/lit-element.js",
+          "lit-html", "lit/lit-html.js",
+          "@lit/reactive-element", "lit/reactive-element.js");
 
   /** A static import, which a module needs to load; {@code import(…)} is loaded on call. */
   private static final Pattern STATIC_IMPORT =
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
-  /** Comments that import types, which browsers ignore. */
-  private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
+  /** Comments of the type check, some of which import types, and comments on lines of their own. */
+  private static final String COMMENT_TEXT = "/\\*\\*(?:[^*]++|\\*(?!/))*+\\*/";
+
+  private static final Pattern COMMENT =
+      Pattern.compile(
+          "^\\s*(?:%s|//.*)[ \\t]*\\n|%s ?".formatted(COMMENT_TEXT, COMMENT_TEXT),
+          Pattern.MULTILINE);
 
   /** A dynamic import. */
   private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
 
   private final Map<String, byte[]> files = new TreeMap<>();
+
+  /** The modules of the first script, each after those that it imports. */
+  private final Set<String> joined = new LinkedHashSet<>();
+
   private final Path target;
 
   private AssetFiles(Path target) {
@@ -107,6 +100,8 @@ public final class AssetFiles {
     AssetFiles assets = new AssetFiles(Path.of(args[2]));
     assets.gather(Path.of(args[0]));
     assets.fillClient(OperationTable.script(Path.of(args[1])));
+    assets.requireWholeness();
+    assets.join();
     assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
   }
 
@@ -125,7 +120,9 @@ public final class AssetFiles {
       for (Path file : found.filter(Files::isRegularFile).toList()) {
         String name = console.relativize(file).toString().replace('\\', '/');
         if (name.endsWith(".js")) {
-          files.put(CONSOLE + name, Files.readAllBytes(file));
+          files.put(
+              CONSOLE + name,
+              COMMENT.matcher(Files.readString(file)).replaceAll("").getBytes(UTF_8));
         }
       }
     }
@@ -133,10 +130,7 @@ public final class AssetFiles {
       files.put(name, Files.readAllBytes(resources.resolve("pages").resolve(name)));
     }
     for (Map.Entry<String, List<String>> part : LIT.entrySet()) {
-      String webjar = part.getValue().get(0);
-      for (String name : part.getValue().subList(1, part.getValue().size())) {
-        files.put(part.getKey() + name, lit(webjar, name));
-      }
+      files.put(part.getKey(), lit(part.getValue().get(0), part.getValue().get(1)));
     }
   }
 
@@ -167,8 +161,20 @@ public final class AssetFiles {
     return facts.getProperty("version");
   }
 
+  /** Replaces the modules that the first script needs by one script. */
+  private void join() {
+    joined.addAll(needed(ENTRY));
+    String script =
+        JoinedScript.of(
+            List.copyOf(joined),
+            name -> new String(Objects.requireNonNull(files.get(name)), UTF_8),
+            AssetFiles::resolve,
+            name -> "./" + name.substring(CONSOLE.length()));
+    files.keySet().removeAll(joined);
+    files.put(ENTRY, script.getBytes(UTF_8));
+  }
+
   private void write(String shell) throws IOException {
-    requireWholeness();
     empty();
     Files.createDirectories(target);
     String base = "/assets/" + digest();
@@ -178,11 +184,7 @@ public final class AssetFiles {
       listed.put(file.getKey(), write(file.getKey(), type(file.getKey()), file.getValue()));
     }
     String importMap = importMap(base);
-    String page =
-        shell
-            .replace("${assets}", base)
-            .replace("${import_map}", importMap)
-            .replace("${preloads}", preloads(base));
+    String page = shell.replace("${assets}", base).replace("${import_map}", importMap);
     String policy =
         "sha256-" + Base64.getEncoder().encodeToString(Digests.sha256(importMap.getBytes(UTF_8)));
     index.put("files", listed);
@@ -200,10 +202,10 @@ public final class AssetFiles {
     files.forEach(
         (name, script) -> {
           if (name.endsWith(".js")) {
-            need(name, new LinkedHashSet<>());
-            Matcher imports = LATE_IMPORT.matcher(code(script));
+            needed(name);
+            Matcher imports = LATE_IMPORT.matcher(new String(script, UTF_8));
             while (imports.find()) {
-              need(resolve(name, imports.group(1)), new LinkedHashSet<>());
+              needed(resolve(name, imports.group(1)));
             }
           }
         });
@@ -285,47 +287,34 @@ public final class AssetFiles {
     }
   }
 
-  private static String importMap(String base) {
-    JsonObject imports = new JsonObject();
-    IMPORTS.forEach((name, path) -> imports.put(name, base + '/' + path));
+  /** Leads the imports of the modules that were joined to the script that has them. */
+  private String importMap(String base) {
+    JsonObject imports = new JsonObject().put("lit", base + '/' + ENTRY);
+    joined.stream()
+        .filter(name -> name.startsWith(CONSOLE) && !name.equals(ENTRY))
+        .forEach(name -> imports.put(base + '/' + name, base + '/' + ENTRY));
     return new JsonObject().put("imports", imports).encode();
   }
 
-  /**
-   * Preload links for all modules of the first script, which browsers would otherwise discover one
-   * after the other.
-   */
-  private String preloads(String base) {
+  /** Returns a module and those that it needs to load, each after those that it imports. */
+  private Set<String> needed(String name) {
     Set<String> needed = new LinkedHashSet<>();
-    need(ENTRY, needed);
-    StringBuilder links = new StringBuilder();
-    needed.forEach(
-        name ->
-            links
-                .append("<link rel=\"modulepreload\" href=\"")
-                .append(base)
-                .append('/')
-                .append(name)
-                .append("\">\n"));
-    return links.toString();
+    need(name, new HashSet<>(), needed);
+    return needed;
   }
 
-  /** A script without its comments, in which type imports could name files that are not modules. */
-  private static String code(byte[] script) {
-    return COMMENT.matcher(new String(script, UTF_8)).replaceAll("");
-  }
-
-  private void need(String name, Set<String> needed) {
+  private void need(String name, Set<String> seen, Set<String> needed) {
     byte[] script = files.get(name);
     if (script == null) {
       throw new IllegalStateException(
           "module " + name + " is missing, but another module imports it");
     }
-    if (needed.add(name)) {
-      Matcher imports = STATIC_IMPORT.matcher(code(script));
+    if (seen.add(name)) {
+      Matcher imports = STATIC_IMPORT.matcher(new String(script, UTF_8));
       while (imports.find()) {
-        need(resolve(name, imports.group(1)), needed);
+        need(resolve(name, imports.group(1)), seen, needed);
       }
+      needed.add(name);
     }
   }
 
@@ -334,14 +323,9 @@ public final class AssetFiles {
       return Path.of(importing).resolveSibling(name).normalize().toString().replace('\\', '/');
     }
     String mapped = IMPORTS.get(name);
-    if (mapped != null) {
-      return mapped;
+    if (mapped == null) {
+      throw new IllegalStateException(importing + " imports " + name + ", which is unknown");
     }
-    return IMPORTS.entrySet().stream()
-        .filter(entry -> entry.getKey().endsWith("/") && name.startsWith(entry.getKey()))
-        .map(entry -> entry.getValue() + name.substring(entry.getKey().length()))
-        .findFirst()
-        .orElseThrow(
-            () -> new IllegalStateException(importing + " imports " + name + ", which is unknown"));
+    return mapped;
   }
 }

@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -34,30 +35,46 @@ import org.junit.jupiter.api.io.TempDir;
 class AssetsTest {
   private static final Path RESOURCES = Path.of("src/main/resources");
   private static final Path CONTRACTS = Path.of("target/classes/openapi");
-  private static final Pattern PRELOADED = Pattern.compile("modulepreload\" href=\"([^\"]+)\"");
+  private static final Pattern IMPORT_MAP =
+      Pattern.compile("<script type=\"importmap\">(.*?)</script>");
 
-  /** The most compressed bytes of a first visit: a second on a slow phone. */
-  private static final int MOST_BYTES = 100 * 1024;
+  /** The most compressed bytes of a first visit without its page: 60 kB leave 20 for that. */
+  private static final int MOST_BYTES = 40_000;
 
   private final Assets assets = Assets.load();
 
   @TempDir private Path folder = Path.of("");
 
   @Test
-  void everyModuleOfTheConsoleIsThere() throws IOException {
+  void everyModuleIsServedOnceAndWithoutComments() throws IOException {
     Path console = RESOURCES.resolve("console");
+    String first = text("console/app.js");
+    JsonObject imports = imports();
     try (Stream<Path> files = Files.walk(console)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".js")).toList()) {
         String name = "console/" + console.relativize(file);
-        byte[] served = assets.file(name).body().getBytes();
-        if (name.equals("console/lib/client.js")) {
-          assertTrue(served.length > Files.size(file), "with the contracts' operations");
-        } else {
-          assertArrayEquals(Files.readAllBytes(file), served, name);
-        }
+        boolean isJoined = first.contains("// " + name + '\n');
+        assertNotEquals(isJoined, assets.names().contains(name) && !name.endsWith("/app.js"), name);
+        assertEquals(
+            isJoined && !name.endsWith("/app.js"),
+            imports.containsKey(assets.base() + '/' + name),
+            name);
       }
     }
+    for (String name : assets.names()) {
+      assertFalse(name.endsWith(".js") && text(name).contains("@param"), name);
+    }
     assertTrue(assets.names().containsAll(List.of("style.css", "icon.svg")));
+  }
+
+  private String text(String name) {
+    return assets.file(name).body().toString();
+  }
+
+  private JsonObject imports() {
+    Matcher map = IMPORT_MAP.matcher(assets.shell().body().toString());
+    assertTrue(map.find());
+    return new JsonObject(map.group(1)).getJsonObject("imports");
   }
 
   @Test
@@ -84,17 +101,12 @@ class AssetsTest {
 
   @Test
   void theFirstLoadIsSmall() {
-    ServedPage shell = assets.shell();
-    int bytes = smallest(shell) + smallest(assets.file("style.css"));
-    Matcher preloaded = PRELOADED.matcher(shell.body().toString());
-    int modules = 0;
-    while (preloaded.find()) {
-      String name = preloaded.group(1).substring(assets.base().length() + 1);
-      bytes += smallest(assets.file(name));
-      modules++;
+    int bytes = 0;
+    for (ServedPage file :
+        List.of(assets.shell(), assets.file("style.css"), assets.file("console/app.js"))) {
+      bytes += smallest(file);
     }
-    assertTrue(bytes < MOST_BYTES / 2, bytes + " bytes; a page's own modules come on top");
-    assertTrue(modules > 5 && modules <= 12, modules + " modules");
+    assertTrue(bytes < MOST_BYTES, bytes + " bytes");
   }
 
   private static int smallest(ServedPage file) {
@@ -108,7 +120,7 @@ class AssetsTest {
   void theShellAllowsNoScriptButItsImportMap() {
     ServedPage shell = assets.shell();
     String page = shell.body().toString();
-    Matcher map = Pattern.compile("<script type=\"importmap\">(.*?)</script>").matcher(page);
+    Matcher map = IMPORT_MAP.matcher(page);
     assertTrue(map.find(), page);
     byte[] digest = Digests.sha256(map.group(1).getBytes(StandardCharsets.UTF_8));
     String policy = header(shell, "content-security-policy");
@@ -167,6 +179,24 @@ class AssetsTest {
     built();
   }
 
+  @Test
+  void theBuildRefusesAModuleThatCannotBeJoined() throws IOException {
+    copyResources();
+    Path module = folder.resolve("resources/console/components/copy.js");
+    Map<String, String> refusals =
+        Map.of(
+            "import '../app.js';\n", "import each other",
+            "export function toast() {}\n", "both export toast",
+            "import * as all from 'lit';\n", "cannot be joined: import * as all",
+            "export default 1;\n", "cannot be joined: export default",
+            "import { nobody } from 'lit';\n", "imports nobody");
+    for (Map.Entry<String, String> refused : refusals.entrySet()) {
+      Files.writeString(module, refused.getKey());
+      String refusal = assertThrows(IllegalStateException.class, this::built).getMessage();
+      assertTrue(String.valueOf(refusal).contains(refused.getValue()), refusal);
+    }
+  }
+
   private void copyResources() throws IOException {
     for (String part : List.of("console", "pages")) {
       try (Stream<Path> files = Files.walk(RESOURCES.resolve(part))) {
@@ -190,7 +220,7 @@ class AssetsTest {
 
   @Test
   void theClientKnowsEveryOperationOfTheInterface() {
-    String table = assets.file("console/lib/client.js").body().toString();
+    String table = text("console/app.js");
     assertTrue(
         table.contains("\nreadCapacity:[\"GET\",\"/api/vm/capacity\",[\"cluster\"],\"\",["), table);
     assertTrue(table.contains("\ndeclareCapacity:[\"PUT\",\"/api/vm/capacity\",[],\"json\",["));
