@@ -225,7 +225,7 @@ async function publish(founder) {
   }
   closeSync(out);
   await go(founder, "Checkpoints");
-  await hands.files(page.getByLabel("Drop a file here, or choose one"), path);
+  await hands.files(page.getByLabel("Choose a file"), path);
   await hands.fill(page.getByLabel("Title"), title);
   await hands.choose(page.getByLabel("For", { exact: true }), "public");
   // Slow enough for there to be a middle.

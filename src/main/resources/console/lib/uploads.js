@@ -1,10 +1,15 @@
 /**
- * Uploads that outlive pages. A file is announced, its bytes are sent in slices to its upload session, and it is
- * committed. The server keeps what arrived, so an upload goes on after a pause, a lost connection or a reload: it is
- * asked how far it is, and the rest follows. A slice is a part of a file on the disk, so the memory that an upload
- * takes does not grow with the file.
+ * Uploads that outlive pages. A file or the files of a folder are announced, their bytes are sent in slices to the
+ * upload session, and they are committed. The server keeps what arrived, so an upload goes on after a pause, a lost
+ * connection or a reload: it is asked how far it is, and the rest follows. A slice is a part of a file on the disk, so
+ * the memory that an upload takes does not grow with the file. The files of a folder are sent one after the other; the
+ * service limits requests for each client address, so sending small ones at the same time would gain little.
  */
 import { CallError, call } from './client.js';
+import { sha256 } from './sha256.js';
+
+/** @typedef {import('./folder.js').Picked} Picked */
+/** @typedef {import('./folder.js').Member} Member */
 
 /** A proxy on the way has to take a request as long as this, and one broken off costs no more than a part of it. */
 const SLICE_BYTES = 64 * 2 ** 20;
@@ -24,23 +29,35 @@ const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
  * @property {number} revision the checkpoint's, which these bytes become
  * @property {string} session the path of the upload session; it permits to send these bytes and nothing else
  * @property {string} title
- * @property {string} file what the file is called on the disk
- * @property {number} bytes
- * @property {number} modified when the file was changed last, in epoch milliseconds
+ * @property {string} file what the file or folder is called on the disk
+ * @property {number} bytes of all files
+ * @property {number} modified when a file was changed last, in epoch milliseconds
+ * @property {number} [files] of a folder
+ * @property {number[]} [missing] the positions of the folder's files that the service did not have
  * @property {string} expires when the session ends
+ */
+
+/**
+ * @typedef {object} Part bytes that are sent to an address of their own
+ * @property {string} address
+ * @property {File} file
+ * @property {boolean} isFresh whether nothing of it was sent, so that the service need not be asked
  */
 
 /** @typedef {'left' | 'sending' | 'waiting' | 'paused' | 'committing' | 'failed'} State */
 
 /** One upload. */
 export class Upload {
-  /** @param {Uploads} all @param {Kept} kept @param {File | null} file */
-  constructor(all, kept, file) {
+  /** @param {Uploads} all @param {Kept} kept @param {Picked | null} picked */
+  constructor(all, kept, picked) {
     this.all = all;
     this.kept = kept;
-    this.file = file;
+    /** @type {Part[] | null} what is sent; null after a reload */
+    this.parts = picked && this.partsOf(picked, true);
+    /** How many parts have arrived whole. */
+    this.arrived = 0;
     /** @type {State} `left` has no file: the page was loaded anew */
-    this.state = file ? 'sending' : 'left';
+    this.state = picked ? 'sending' : 'left';
     /** @type {number | null} bytes that the server has, or is being sent; null before it was asked */
     this.sent = null;
     /** @type {Error | null} why it failed, or why it waits */
@@ -56,10 +73,32 @@ export class Upload {
     this.asked = false;
   }
 
-  /** Whether a file is the one whose bytes were sent in part. @param {File} file */
-  fits(file) {
+  get isFolder() {
+    return this.kept.files !== undefined;
+  }
+
+  /**
+   * Whether these are the files whose bytes were sent in part. A file that changed all the same is refused by its digest
+   * when it has arrived.
+   * @param {Picked} picked
+   */
+  fits(picked) {
     const { kept } = this;
-    return file.name === kept.file && file.size === kept.bytes && file.lastModified === kept.modified;
+    return (
+      picked.isFolder === this.isFolder &&
+      picked.name === kept.file &&
+      picked.bytes === kept.bytes &&
+      modified(picked) === kept.modified &&
+      (!picked.isFolder || picked.files.length === kept.files)
+    );
+  }
+
+  /** @param {Picked} picked @param {boolean} isFresh @returns {Part[]} */
+  partsOf({ files }, isFresh) {
+    const { session, missing } = this.kept;
+    return missing
+      ? missing.map((number) => ({ address: `${session}/${number}`, file: files[number].file, isFresh }))
+      : [{ address: session, file: files[0].file, isFresh }];
   }
 
   /** Bytes a second, over the last seconds; null while there is nothing to tell. */
@@ -98,28 +137,28 @@ export class Upload {
     }
   }
 
-  /** Goes on where the server stands. @param {File} [file] the same file, after a reload */
-  async resume(file) {
-    this.file = file ?? this.file;
-    if (!this.file || this.running) {
+  /** Goes on where the server stands. @param {Picked} [picked] the same files, after a reload */
+  async resume(picked) {
+    this.parts ??= picked ? this.partsOf(picked, false) : null;
+    if (!this.parts || this.running) {
       return;
     }
     this.running = true;
     this.marks = [];
     this.become('sending');
     try {
-      await this.run(this.file);
+      await this.run(this.parts);
     } finally {
       this.running = false;
     }
   }
 
-  /** @param {File} file */
-  async run(file) {
+  /** @param {Part[]} parts */
+  async run(parts) {
     for (let tries = 0; this.state === 'sending' || this.state === 'waiting'; ) {
       try {
         if (!this.asked) {
-          await this.send(file, () => (tries = 0));
+          await this.send(parts, () => (tries = 0));
         }
         if (this.state === 'sending') {
           await this.commit();
@@ -153,49 +192,78 @@ export class Upload {
     return this.state === 'paused';
   }
 
-  /** @param {File} file @param {() => void} arrived called when bytes have arrived */
-  async send(file, arrived) {
-    let at = await this.ask();
-    this.progress(at);
-    while (at < file.size && this.state === 'sending') {
-      const end = Math.min(at + SLICE_BYTES, file.size);
-      const next = await this.put(`bytes ${at}-${end - 1}/${file.size}`, file.slice(at, end), at);
-      if (next > at) {
-        arrived();
+  /** @param {Part[]} parts @param {() => void} moved called when bytes have arrived */
+  async send(parts, moved) {
+    // What the service has of other sets is not sent again.
+    let before = this.kept.bytes - parts.reduce((sum, { file }) => sum + file.size, 0);
+    for (const [number, part] of parts.entries()) {
+      if (number >= this.arrived && !(await this.sendPart(part, before, moved))) {
+        return;
       }
-      at = next;
-      this.progress(at);
+      this.arrived = Math.max(this.arrived, number + 1);
+      before += part.file.size;
     }
+    this.progress(before);
   }
 
-  /** How many bytes the server has. */
-  ask() {
-    return this.put(`bytes */${this.kept.bytes}`, null, 0);
+  /**
+   * @param {Part} part
+   * @param {number} before bytes that arrived before it
+   * @param {() => void} moved
+   * @returns {Promise<boolean>} whether it has arrived whole
+   */
+  async sendPart(part, before, moved) {
+    const { file } = part;
+    // An empty file arrives by the question for it.
+    let at = part.isFresh && file.size > 0 ? 0 : await this.ask(part.address, file.size);
+    part.isFresh = false;
+    this.progress(before + at);
+    while (at < file.size && this.state === 'sending') {
+      const end = Math.min(at + SLICE_BYTES, file.size);
+      const next = await this.put(part.address, `bytes ${at}-${end - 1}/${file.size}`, file.size, file.slice(at, end), before + at);
+      if (next > at) {
+        moved();
+      }
+      at = next;
+      this.progress(before + at);
+    }
+    return at === file.size && this.state === 'sending';
+  }
+
+  /** How many bytes of a file the server has. @param {string} address @param {number} size */
+  ask(address, size) {
+    return this.put(address, `bytes */${size}`, size, null, 0);
   }
 
   /**
    * One request to the session. Not by `call`: only this way a browser tells how much of a body has left.
+   * @param {string} address
    * @param {string} range
+   * @param {number} size the file's
    * @param {Blob | null} slice
-   * @param {number} from
-   * @returns {Promise<number>} how many bytes the server has by then
+   * @param {number} from bytes of the upload before this slice
+   * @returns {Promise<number>} how many bytes of the file the server has by then
    */
-  put(range, slice, from) {
+  put(address, range, size, slice, from) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
       this.request = request;
-      request.open('PUT', this.kept.session);
+      request.open('PUT', address);
       request.setRequestHeader('content-range', range);
       if (slice) {
         request.setRequestHeader('content-type', 'application/octet-stream');
         request.upload.addEventListener('progress', (event) => this.progress(from + event.loaded));
       }
       const lost = () => reject(new CallError(0, { detail: 'The connection was lost.' }));
-      request.addEventListener('error', lost);
+      request.addEventListener('error', () => {
+        // A file that cannot be read any more fails the request, too, and no other try would help.
+        const gone = () => reject(new Error(`A file of ${this.kept.file} was changed, moved or deleted after it was chosen. Publish ${this.kept.file} again.`));
+        (slice?.slice(0, 1).arrayBuffer() ?? Promise.resolve()).then(lost, gone);
+      });
       request.addEventListener('abort', lost);
       request.addEventListener('load', () => {
         if (request.status === 200) {
-          resolve(this.kept.bytes);
+          resolve(size);
         } else if (request.status === 308) {
           const last = /-(\d+)$/.exec(request.getResponseHeader('range') ?? '');
           resolve(last ? Number(last[1]) + 1 : 0);
@@ -306,19 +374,23 @@ export class Uploads extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** The upload that a file goes on with. @param {File} file */
-  find(file) {
-    return this.list.find((one) => !one.running && one.kept.session && one.fits(file));
+  /** The upload that goes on with these files. @param {Picked} picked */
+  find(picked) {
+    return this.list.find((one) => !one.running && one.kept.session && one.fits(picked));
   }
 
   /**
-   * Announces a file and begins to send it.
-   * @param {File} file
+   * Announces files and begins to send them.
+   * @param {Picked} picked
    * @param {{title: string, description: string, filename: string, content_type: string, visibility: 'org' | 'public',
    *   replace: boolean | string}} publication as `publishCheckpoint` takes it, but for what the file tells
+   * @param {(read: number) => void} digested called with the bytes of a folder that were digested so far
+   * @param {AbortSignal} signal ends the digesting
    */
-  async begin(file, publication) {
-    const announced = await call('publishCheckpoint', { body: { ...publication, bytes: file.size, upload: 'resumable' } });
+  async begin(picked, publication, digested, signal) {
+    const announced = picked.isFolder
+      ? await announceFolder(picked, publication, digested, signal)
+      : await call('publishCheckpoint', { body: { ...publication, bytes: picked.bytes, upload: 'resumable' } });
     this.list = this.list.filter((one) => one.kept.id !== announced.id);
     const upload = new Upload(
       this,
@@ -328,12 +400,13 @@ export class Uploads extends EventTarget {
         // On this origin, whatever the service calls itself: the page may send nowhere else.
         session: new URL(announced.session_url ?? '').pathname,
         title: publication.title,
-        file: file.name,
-        bytes: file.size,
-        modified: file.lastModified,
+        file: picked.name,
+        bytes: picked.bytes,
+        modified: modified(picked),
+        ...('missing' in announced ? { files: announced.files, missing: announced.missing } : {}),
         expires: announced.expires_at ?? '',
       },
-      file,
+      picked,
     );
     this.list.unshift(upload);
     this.store();
@@ -344,10 +417,17 @@ export class Uploads extends EventTarget {
   /** Asks how far those are that a reload left, so that it can be shown. */
   askAll() {
     for (const one of this.list.filter((left) => left.state === 'left' && left.sent === null)) {
-      one.ask().then(
+      // Of a folder one file tells whether the session lives; each would have to be asked for the sum.
+      const { session, missing, bytes } = one.kept;
+      if (missing?.length === 0) {
+        continue;
+      }
+      one.put(missing ? `${session}/${missing[0]}` : session, 'bytes */*', bytes, null, 0).then(
         (sent) => {
-          one.sent = sent;
-          this.changed();
+          if (!missing) {
+            one.sent = sent;
+            this.changed();
+          }
         },
         (failure) => {
           if (failure instanceof CallError && failure.status !== 0) {
@@ -398,4 +478,30 @@ function parsed(text) {
   } catch {
     return null;
   }
+}
+
+/** When a file was changed last. @param {Picked} picked */
+function modified({ files }) {
+  return files.reduce((latest, { file }) => Math.max(latest, file.lastModified), 0);
+}
+
+/**
+ * A set is announced by the digests of its files, so that files that the organization has are not sent again.
+ * @param {Picked} picked
+ * @param {{title: string, description: string, filename: string, visibility: 'org' | 'public', replace: boolean | string}} publication
+ * @param {(read: number) => void} digested
+ * @param {AbortSignal} signal
+ */
+async function announceFolder(picked, { title, description, filename, visibility, replace }, digested, signal) {
+  let read = 0;
+  const files = [];
+  for (const { path, file } of picked.files) {
+    try {
+      files.push({ path, bytes: file.size, sha256: await sha256(file, (bytes) => digested((read += bytes)), signal) });
+    } catch (failure) {
+      signal.throwIfAborted();
+      throw new Error(`${path} cannot be read; it may have been changed, moved or deleted. Choose the folder again.`);
+    }
+  }
+  return call('publishCheckpointSet', { body: { title, description, filename, visibility, replace, files }, signal });
 }

@@ -52,7 +52,7 @@ class Checkpoint extends Page {
     const isSet = Boolean(item.files);
     return html`<div class="actions">
       ${isThere && !isSet ? html`<a class="button" download href=${address('readCheckpointContent', { path: { id: item.id }, query: { download: 1 } })}>Download ${bytes(item.bytes)}</a>` : nothing}
-      ${item.can_delete && isThere && !isSet ? html`<a class="button quiet" href="/console/checkpoints?replace=${item.id}">Replace</a>` : nothing}
+      ${item.can_delete && isThere ? html`<a class="button quiet" href="/console/checkpoints?replace=${item.id}">Replace</a>` : nothing}
       ${item.can_delete ? html`<button type="button" class="danger" @click=${() => this.askToDelete(item)}>Delete</button>` : nothing}
     </div>`;
   }
@@ -146,9 +146,9 @@ function state(item) {
     case 'rejected':
       return html`<div class="notice bad"><p>The review rejected it; it is not on the public feed. The organization still reads it.</p>
         ${item.rejection_reason ? html`<p><strong>Why:</strong> ${item.rejection_reason}</p>` : html`<p>Only ${publisher(item)} is told why.</p>`}
-        ${item.can_delete ? html`<p>${!item.files ? html`<a href="/console/checkpoints?replace=${item.id}">Send a better one</a>` : 'Publish a better one'}: it is reviewed anew.</p>` : nothing}</div>`;
+        ${item.can_delete ? html`<p><a href="/console/checkpoints?replace=${item.id}">Send a better one</a>: it is reviewed anew.</p>` : nothing}</div>`;
     case 'pending':
-      return html`<p class="notice">Its bytes are awaited. ${!item.can_delete ? nothing : item.files ? 'The command that began to publish it goes on with it.' : html`<a href="/console/checkpoints">Go on with the upload</a> in the browser where it was begun, or with the command that began it.`}</p>`;
+      return html`<p class="notice">Its bytes are awaited. ${!item.can_delete ? nothing : html`<a href="/console/checkpoints">Go on with the upload</a> in the browser where it was begun, or with the command that began it.`}</p>`;
     case 'expired':
       return html`<p class="notice bad">Its bytes did not come in time. Soon it is gone.</p>`;
     default:

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call, quoted } from '../lib/client.js';
+import { SHOWN_NAMES, UnfitFolder, chosenFolder, droppedFolder, singleFile } from '../lib/folder.js';
 import { bytes, count, duration } from '../lib/format.js';
 import { navigate, setQuery } from '../lib/router.js';
 import { uploadsOf } from '../lib/uploads.js';
@@ -12,6 +13,7 @@ import '../components/copy.js';
 import '../components/table.js';
 
 /** @typedef {import('../lib/uploads.js').Upload} Upload */
+/** @typedef {import('../lib/folder.js').Picked} Picked */
 
 /** How often what awaits bytes or a review is looked at again: a person decides, which takes minutes. */
 const REVIEW_MILLIS = 15_000;
@@ -30,14 +32,18 @@ const TYPES = /** @type {Record<string, string>} */ ({
 
 /** The organization's files, the public feed, and the way to publish one. */
 class Checkpoints extends Page {
-  static properties = { ...Page.properties, file: { state: true }, folder: { state: true }, dragging: { state: true } };
+  static properties = { ...Page.properties, picked: { state: true }, unfit: { state: true }, digested: { state: true }, dragging: { state: true } };
 
   constructor() {
     super();
-    /** @type {File | null} the file that is about to be announced */
-    this.file = null;
-    /** The name of a folder that was dropped; '' for none. */
-    this.folder = '';
+    /** @type {Picked | null} what is about to be announced */
+    this.picked = null;
+    /** Why what was dropped or chosen cannot be published; '' if it can. */
+    this.unfit = '';
+    /** @type {number | null} bytes of a folder that were digested; null while none are */
+    this.digested = null;
+    /** Ends the digesting. */
+    this.digesting = new AbortController();
     this.dragging = false;
     this.form = new Form(this, {});
   }
@@ -68,6 +74,7 @@ class Checkpoints extends Page {
       uploads.removeEventListener('published', published);
     });
     this.atEnd(this.watchDrops());
+    this.atEnd(() => this.digesting.abort());
     uploads.askAll();
     this.every(REVIEW_MILLIS, () => {
       if (this.data?.items.some((/** @type {any} */ item) => item.status === 'review')) {
@@ -121,25 +128,49 @@ class Checkpoints extends Page {
           ? empty('Nothing found', html`Nothing has “${q}” in its title, description or file name. <a href=${isFeed ? '/console/checkpoints?view=public' : '/console/checkpoints'}>Show everything</a>`)
           : isFeed
             ? empty('Nothing is published yet', 'What members of research organizations publish for everybody is listed here after its review.')
-            : empty('No file yet', 'Drop a file above, or choose one: the organization reads it as soon as its bytes are here.')}></bourse-table>`;
+            : empty('No file yet', 'Drop a file or a folder above, or choose one: the organization reads it as soon as its bytes are here.')}></bourse-table>`;
   }
 
   /** @param {any} own @param {any} replaced */
   publisher(own, replaced) {
     return html`<section class="sheet" aria-labelledby="publish">
-      <h2 id="publish">${replaced ? html`Replace <span class="name">${replaced.title}</span>` : 'Publish a file'}</h2>
+      <h2 id="publish">${replaced ? html`Replace <span class="name">${replaced.title}</span>` : 'Publish a file or a folder'}</h2>
       <div class="drop ${this.dragging ? 'over' : ''}">
-        <label for="file">Drop a file here, or choose one</label>
-        <input type="file" id="file" @change=${(/** @type {Event} */ event) => {
-          const input = /** @type {HTMLInputElement} */ (event.target);
-          this.take(input.files?.[0]);
-          input.value = '';
-        }}>
+        <p>Drop a file or a folder here.</p>
+        <label class="button quiet small">Choose a file<input type="file" class="unseen" id="file" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.take(singleFile(files[0])))}></label>
+        <label class="button quiet small">Choose a folder<input type="file" class="unseen" id="folder" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.take(chosenFolder(files)))}></label>
       </div>
-      ${this.folder ? folderNotice(this.folder) : nothing}
-      ${this.file ? this.announcement(this.file, own, replaced) : nothing}
-      ${replaced && !this.file ? html`<p class="hint">Its readers get the new bytes once they are complete${replaced.visibility === 'public' ? ' and reviewed' : ''}; until then they get revision ${replaced.revision}. <a href="/console/checkpoints">Publish a new file instead</a></p>` : nothing}
+      ${this.unfit ? html`<p class="notice bad" role="alert">${this.unfit}</p>` : nothing}
+      ${this.picked ? this.announcement(this.picked, own, replaced) : nothing}
+      ${replaced && !this.picked ? html`<p class="hint">Its readers get the new bytes once they are complete${replaced.visibility === 'public' ? ' and reviewed' : ''}; until then they get revision ${replaced.revision}. <a href="/console/checkpoints">Publish a new file instead</a></p>` : nothing}
     </section>`;
+  }
+
+  /**
+   * Reads what an input has, and empties it so that the same can be chosen again.
+   * @param {Event} event @param {(files: File[]) => void} use
+   */
+  choose(event, use) {
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    const files = [...(input.files ?? [])];
+    input.value = '';
+    if (files.length > 0) {
+      this.fit(() => use(files));
+    }
+  }
+
+  /** Shows why something cannot be published. @param {() => unknown} work */
+  async fit(work) {
+    this.unfit = '';
+    try {
+      await work();
+    } catch (failure) {
+      if (!(failure instanceof UnfitFolder)) {
+        throw failure;
+      }
+      this.picked = null;
+      this.unfit = failure.message;
+    }
   }
 
   /**
@@ -160,11 +191,19 @@ class Checkpoints extends Page {
     const drop = (event) => {
       event.preventDefault();
       this.dragging = false;
+      // Browsers tell of entries only until this handler ends.
       const entry = event.dataTransfer?.items[0]?.webkitGetAsEntry?.();
-      this.folder = entry?.isDirectory ? entry.name : '';
-      if (!this.folder) {
-        this.take(event.dataTransfer?.files[0]);
-      }
+      const files = event.dataTransfer?.files ?? [];
+      this.fit(async () => {
+        if (files.length > 1) {
+          throw new UnfitFolder(`${count(files.length, 'file')} were dropped. Drop one file, or one folder that has them.`);
+        }
+        if (entry?.isDirectory) {
+          this.take(await droppedFolder(/** @type {FileSystemDirectoryEntry} */ (entry)));
+        } else if (files[0]) {
+          this.take(singleFile(files[0]));
+        }
+      });
     };
     addEventListener('dragover', over);
     addEventListener('dragleave', leave);
@@ -176,43 +215,46 @@ class Checkpoints extends Page {
     };
   }
 
-  /** @param {File | undefined} file */
-  take(file) {
-    if (!file || !this.data) {
+  /** @param {Picked} picked */
+  take(picked) {
+    if (!this.data) {
       return;
     }
     const { replaced } = this.data;
-    const left = this.uploads.find(file);
+    const left = this.uploads.find(picked);
     if (left) {
-      left.resume(file);
+      left.resume(picked);
       toast(`${left.kept.title} goes on where it stopped.`);
       return;
     }
-    const ending = file.name.split('.').at(-1)?.toLowerCase() ?? '';
+    const { name, isFolder } = picked;
+    const ending = name.split('.').at(-1)?.toLowerCase() ?? '';
+    this.digesting.abort();
     this.form.reset({
-      title: replaced?.title ?? file.name.replace(/\.[^.]+$/, ''),
+      title: replaced?.title ?? (isFolder ? name : name.replace(/\.[^.]+$/, '')),
       description: replaced?.description ?? '',
-      filename: replaced?.filename ?? file.name,
-      content_type: file.type || TYPES[ending] || 'application/octet-stream',
+      filename: replaced?.filename ?? name,
+      content_type: picked.files[0].file.type || TYPES[ending] || 'application/octet-stream',
       visibility: replaced?.visibility ?? 'org',
     });
-    this.file = file;
+    this.picked = picked;
   }
 
-  /** @param {File} file @param {any} own @param {any} replaced */
-  announcement(file, own, replaced) {
+  /** @param {Picked} picked @param {any} own @param {any} replaced */
+  announcement(picked, own, replaced) {
     const { form } = this;
     const { values } = form;
     const there = replaced ?? own.checkpoints.find(
       (/** @type {any} */ one) => one.filename === values.filename && one.visibility === values.visibility,
     );
-    const tooLong = file.size > own.max_item_bytes;
-    return html`<form @submit=${onSubmit(() => this.publish(file, replaced))}>
-      <p><span class="name">${file.name}</span> <span class="muted">${bytes(file.size)}</span></p>
-      ${tooLong ? html`<p class="notice bad" role="alert">One file may have ${bytes(own.max_item_bytes)} at most.</p>` : nothing}
+    const tooLong = picked.bytes > own.max_item_bytes;
+    return html`<form @submit=${onSubmit(() => this.publish(picked, replaced))}>
+      <p><span class="name">${picked.name}</span> <span class="muted">${picked.isFolder ? `${count(picked.files.length, 'file')}, ` : ''}${bytes(picked.bytes)}</span></p>
+      ${picked.leftOut.length > 0 ? leftOutNotice(picked) : nothing}
+      ${tooLong ? html`<p class="notice bad" role="alert">One ${picked.isFolder ? 'folder' : 'file'} may have ${bytes(own.max_item_bytes)} at most.</p>` : nothing}
       <div class="fields-row">
         ${field(form, { name: 'title', label: 'Title', required: true })}
-        ${field(form, { name: 'filename', label: 'File name', required: true })}
+        ${field(form, { name: 'filename', label: picked.isFolder ? 'Folder name' : 'File name', required: true })}
       </div>
       ${field(form, { name: 'description', label: 'Description', type: 'textarea' })}
       <div class="fields-row">
@@ -229,29 +271,45 @@ class Checkpoints extends Page {
               ],
               hint: own.public_publish ? '' : 'The public feed is not open to this organization.',
             })}
-        ${field(form, { name: 'content_type', label: 'Media type', required: true, hint: 'Browsers are told this.' })}
+        ${picked.isFolder ? nothing : field(form, { name: 'content_type', label: 'Media type', required: true, hint: 'Browsers are told this.' })}
       </div>
       ${there
         ? html`<p class="notice warn">This replaces <a href="/console/checkpoints/${there.id}">${there.title}</a>, revision ${there.revision}, by ${publisher(there)}: readers get the new bytes once they are complete${there.visibility === 'public' ? ' and reviewed' : ''}.</p>`
         : nothing}
+      ${this.digested === null
+        ? nothing
+        : html`<p class="small" role="status">Reading ${bytes(this.digested)} of ${bytes(picked.bytes)}, to send only what the organization does not have. Stay on this page until sending begins.</p>
+          <progress max="100" value=${Math.floor((this.digested / picked.bytes) * 100)} aria-label=${`Reading of ${picked.name}`}></progress>`}
       ${formFault(form)}
       <div class="actions">
         ${submitButton(form, there ? 'Replace' : 'Publish', { disabled: tooLong })}
-        <button type="button" class="quiet" @click=${() => (this.file = null)}>Cancel</button>
+        <button type="button" class="quiet" @click=${() => this.cancel()}>Cancel</button>
       </div>
     </form>`;
   }
 
-  /** @param {File} file @param {any} replaced */
-  async publish(file, replaced) {
+  cancel() {
+    this.digesting.abort();
+    this.picked = null;
+  }
+
+  /** @param {Picked} picked @param {any} replaced */
+  async publish(picked, replaced) {
     const { title, description, filename, content_type, visibility } = this.form.values;
     const publication = { title, description, filename, content_type, visibility, replace: replaced?.id ?? true };
+    this.digesting = new AbortController();
+    const { signal } = this.digesting;
     const begun = await this.form.submit(
-      () => this.uploads.begin(file, publication),
+      () => this.uploads.begin(picked, publication, (read) => (this.digested = read), signal).catch((failure) => {
+        if (!signal.aborted) {
+          throw failure;
+        }
+      }),
       { conflict: 'filename' },
     );
+    this.digested = null;
     if (begun) {
-      this.file = null;
+      this.picked = null;
       if (replaced) {
         navigate('/console/checkpoints', { replace: true });
       } else {
@@ -276,30 +334,30 @@ class Checkpoints extends Page {
     const { kept, state, sent, speed } = one;
     const share = kept.bytes === 0 ? 100 : Math.floor(((sent ?? 0) / kept.bytes) * 100);
     return html`<li class="upload">
-      <div class="sheet-head"><span><span class="name">${kept.title}</span> <span class="muted small">${kept.file}</span></span>
+      <div class="sheet-head"><span><span class="name">${kept.title}</span> <span class="muted small">${kept.file}${kept.files ? html` · ${whole(count(kept.files, 'file'))}` : nothing}</span></span>
         <span class="figures small">${sent === null ? '–' : bytes(sent)} of ${bytes(kept.bytes)}${speed ? html` · ${bytes(Math.round(speed))}/s · ${duration(((kept.bytes - (sent ?? 0)) / speed) * 1000)} left` : nothing}</span></div>
       <progress max="100" value=${share} aria-label=${`Upload of ${kept.title}`}>${share} %</progress>
       <p class="small" role="status">${words(one)}</p>
       <div class="actions">
         ${state === 'sending' || state === 'waiting' ? html`<button type="button" class="quiet small" @click=${() => one.pause()}>Pause</button>` : nothing}
         ${state === 'paused' || (state === 'failed' && kept.session) ? html`<button type="button" class="small" @click=${() => one.resume()}>Go on</button>` : nothing}
-        ${state === 'left' ? html`<label class="button small">Choose the file again<input type="file" class="unseen" @change=${(/** @type {Event} */ event) => this.again(one, /** @type {HTMLInputElement} */ (event.target))}></label>` : nothing}
+        ${state === 'left'
+          ? one.isFolder
+            ? html`<label class="button small">Choose the folder again<input type="file" class="unseen" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, chosenFolder(files)))}></label>`
+            : html`<label class="button small">Choose the file again<input type="file" class="unseen" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, singleFile(files[0])))}></label>`
+          : nothing}
         ${state === 'committing' ? nothing : html`<button type="button" class="quiet danger small" @click=${() => this.giveUp(one)}>${kept.session ? 'Give up' : 'Dismiss'}</button>`}
       </div>
     </li>`;
   }
 
-  /** @param {Upload} one @param {HTMLInputElement} input */
-  again(one, input) {
-    const file = input.files?.[0];
-    input.value = '';
-    if (!file) {
-      return;
-    }
-    if (one.fits(file)) {
-      one.resume(file);
+  /** @param {Upload} one @param {Picked} picked */
+  again(one, picked) {
+    if (one.fits(picked)) {
+      one.resume(picked);
     } else {
-      one.become('left', new Error(`${file.name} (${bytes(file.size)}) is not the file that was begun: ${one.kept.file} (${bytes(one.kept.bytes)}), unchanged since.`));
+      const { kept } = one;
+      one.become('left', new Error(`${picked.name} (${bytes(picked.bytes)}) is not the ${one.isFolder ? 'folder' : 'file'} that was begun: ${kept.file} (${bytes(kept.bytes)}), unchanged since.`));
     }
   }
 
@@ -331,21 +389,19 @@ class Checkpoints extends Page {
   }
 }
 
-/**
- * Browsers digest no stream, and a set is announced by the digests of its files.
- * @param {string} name
- */
-function folderNotice(name) {
-  const command = `bourse checkpoint push ${quoted(name)}`;
-  return html`<div class="notice" role="status"><p>A folder is published from a terminal, as one set of files; files that the organization already has are not sent again:</p>
-    <div class="code-line"><pre tabindex="0"><code>${command}</code></pre><bourse-copy value=${command} label="command"></bourse-copy></div></div>`;
+/** The names that a folder has and its publication has not. @param {Picked} picked */
+function leftOutNotice({ name, leftOut }) {
+  const command = `bourse checkpoint push --hidden ${quoted(name)}`;
+  const more = leftOut.length - SHOWN_NAMES;
+  return html`<p class="hint" id="left-out">Left out because their names begin with a dot: ${leftOut.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}.
+    <code>${command}</code> includes them.</p>`;
 }
 
 /** What an upload is at. @param {Upload} one */
 function words(one) {
   switch (one.state) {
     case 'left':
-      return one.failure ? html`<span class="fault">${one.failure.message}</span>` : 'Interrupted when the page was closed. Choose the same file, and it goes on where it stopped.';
+      return one.failure ? html`<span class="fault">${one.failure.message}</span>` : `Interrupted when the page was closed. Choose the same ${one.isFolder ? 'folder' : 'file'}, and it goes on where it stopped.`;
     case 'sending':
       return 'Sending';
     case 'waiting':

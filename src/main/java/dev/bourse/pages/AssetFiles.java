@@ -68,13 +68,15 @@ public final class AssetFiles {
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
-  /** Comments of the type check, some of which import types, and comments on lines of their own. */
-  private static final String COMMENT_TEXT = "/\\*\\*(?:[^*]++|\\*(?!/))*+\\*/";
+  /** Comments of the type check, some of which import types. */
+  private static final Pattern COMMENT = Pattern.compile("/\\*\\*.*?\\*/ ?", Pattern.DOTALL);
 
-  private static final Pattern COMMENT =
-      Pattern.compile(
-          "^\\s*(?:%s|//.*)[ \\t]*\\n|%s ?".formatted(COMMENT_TEXT, COMMENT_TEXT),
-          Pattern.MULTILINE);
+  /** Stands where a comment was. */
+  private static final String MARK = "\0";
+
+  /** A mark with the line that it fills, a mark in a line, or a comment on a line of its own. */
+  private static final Pattern REMOVED =
+      Pattern.compile("^\\s*(?:%s|//.*)[ \\t]*\\n|%s".formatted(MARK, MARK), Pattern.MULTILINE);
 
   /** A dynamic import. */
   private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
@@ -120,9 +122,7 @@ public final class AssetFiles {
       for (Path file : found.filter(Files::isRegularFile).toList()) {
         String name = console.relativize(file).toString().replace('\\', '/');
         if (name.endsWith(".js")) {
-          files.put(
-              CONSOLE + name,
-              COMMENT.matcher(Files.readString(file)).replaceAll("").getBytes(UTF_8));
+          files.put(CONSOLE + name, withoutComments(Files.readString(file)).getBytes(UTF_8));
         }
       }
     }
@@ -132,6 +132,10 @@ public final class AssetFiles {
     for (Map.Entry<String, List<String>> part : LIT.entrySet()) {
       files.put(part.getKey(), lit(part.getValue().get(0), part.getValue().get(1)));
     }
+  }
+
+  private static String withoutComments(String script) {
+    return REMOVED.matcher(COMMENT.matcher(script).replaceAll(MARK)).replaceAll("");
   }
 
   /** A module of a webjar, of which one version must be on the class path. */

@@ -1,0 +1,143 @@
+// Publishes folders in the console: one is dropped, with an empty file, a link and hidden names, and each of its files is
+// on its page. Folders that cannot be published say why. An upload that is cut off goes on after a reload, with the same
+// folder and no other.
+//
+//   node folder.mjs SITE
+import { createHash, randomBytes } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import assert from "node:assert/strict";
+import { launch } from "../lib/browser.mjs";
+import { fits, isAccessible } from "./lib/look.mjs";
+import { readSite } from "./lib/site.mjs";
+import { DEVICES, during, visit } from "./lib/visit.mjs";
+
+const site = readSite(process.argv[2]);
+const work = mkdtempSync(join(site.work, "folder-"));
+
+const browser = await launch();
+await during(browser, async () => {
+  const alice = await visit(browser, site.service, { state: site.states.member });
+  await alice.page.goto(`${site.service}/console/checkpoints`);
+  await alice.settled();
+  await publishesADroppedFolder(alice);
+  await refusesWhatCannotBePublished(alice);
+  await showsNamesAsText(alice);
+  await goesOnAfterACut(alice);
+  await alice.close();
+});
+
+/** Makes a folder of files by their paths. */
+function folder(name, files) {
+  const root = join(work, name);
+  mkdirSync(root, { recursive: true });
+  for (const [path, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), bytes);
+  }
+  return root;
+}
+
+/** Drops what is at `paths`, as a reader does with the mouse. */
+async function drop(page, ...paths) {
+  const devtools = await page.context().newCDPSession(page);
+  const { x, y } = await page.locator(".drop").boundingBox();
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) {
+    await devtools.send("Input.dispatchDragEvent", { type, x: x + 5, y: y + 5, data });
+  }
+  await devtools.detach();
+}
+
+async function publishesADroppedFolder({ page, settled, quiet }) {
+  // Lengths around those of a digest's blocks.
+  const files = Object.fromEntries([0, 1, 55, 56, 63, 64, 65, 3_000_000].map((length) => [`shards/${length}.bin`, randomBytes(length)]));
+  const root = folder("llama", { "README.md": "# Llama", ...files, ".env": "x", ".cache/a": "x" });
+  symlinkSync(join(root, "README.md"), join(root, "link.md"));
+  await drop(page, root);
+  await page.getByText(/Left out because their names begin with a dot: \.cache, \.env\./).waitFor();
+  for (const [device, { viewport }] of Object.entries(DEVICES)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await isAccessible(page, `a folder about to be published at a ${device}, ${colorScheme}`);
+    }
+    await fits(page, `a folder about to be published at a ${device}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(DEVICES.desk.viewport);
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("llama is published.").waitFor();
+  await page.getByRole("link", { name: "llama", exact: true }).click();
+  await settled();
+  for (const [path, bytes] of Object.entries({ "README.md": "# Llama", ...files })) {
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    await page.locator(`[id="${path}"], tr`).filter({ hasText: path }).filter({ hasText: digest }).first().waitFor();
+  }
+  assert.equal(await page.getByText("link.md").count(), 0, "browsers list no links");
+  assert.equal(await page.getByText(".env").count(), 0, "hidden names stay out");
+  await page.goBack();
+  await settled();
+  quiet();
+  console.log("a dropped folder is published with all its files");
+}
+
+async function refusesWhatCannotBePublished({ page, refused, quiet }) {
+  await drop(page, folder("empty", { ".hidden": "x" }));
+  await page.getByText("empty has no file to publish.").waitFor();
+  await drop(page, folder("two/a", { x: "x" }), folder("two/b", { x: "x" }));
+  await page.getByText("2 files were dropped. Drop one file, or one folder that has them.").waitFor();
+  const many = folder("many", Object.fromEntries(Array.from({ length: 4097 }, (_, number) => [`${number % 7}/${number}`, ""])));
+  await drop(page, many);
+  await page.getByText("many has more than 4,096 files, the most a set may have. Pack some of them into one file.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Publish", exact: true }).count(), 0);
+  await drop(page, folder("names", { "line\nbreak.txt": "x" }));
+  refused(422);
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "files[0].path" }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  quiet();
+  console.log("folders that are empty, too large or have unfit names say so");
+}
+
+async function showsNamesAsText({ page, settled, quiet }) {
+  const name = `<img src=x onerror="window.attacked=1">.txt`;
+  await drop(page, folder("<b>markup", { [name]: "x" }));
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("<b>markup is published.").waitFor();
+  await page.getByRole("link", { name: "<b>markup" }).click();
+  await settled();
+  await page.getByText(name).first().waitFor();
+  assert.equal(await page.evaluate(() => globalThis.attacked), undefined);
+  await page.goBack();
+  await settled();
+  quiet();
+}
+
+async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
+  const root = folder("cut", { "a.bin": randomBytes(100_000), "b.bin": randomBytes(200_000), "c.bin": randomBytes(300_000) });
+  let sent = [];
+  page.on("request", (request) => request.url().includes("/upload/") && sent.push(request.url().split("/").at(-1)));
+  unreachable();
+  await page.route("**/upload/*/1", (route) => route.abort());
+  await drop(page, root);
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("Trying again soon.").waitFor();
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.reload();
+  await page.getByText("Interrupted when the page was closed.").waitFor();
+  await page.unroute("**/upload/*/1");
+  await settled();
+  const other = join(work, "other", "cut");
+  cpSync(root, other, { recursive: true });
+  writeFileSync(join(other, "c.bin"), randomBytes(299_999));
+  const again = page.getByLabel("Choose the folder again");
+  await again.setInputFiles(other);
+  await page.getByText(/is not the folder that was begun: cut/).waitFor();
+  sent = [];
+  await drop(page, root);
+  await page.getByText("cut is published.").waitFor();
+  assert.deepEqual(sent.filter((number) => number === "0"), ["0"], "the file that arrived is asked for, not sent");
+  quiet();
+  console.log("an upload that was cut off goes on after a reload, with the same folder alone");
+}
