@@ -50,7 +50,7 @@ export function remedy(refusal) {
 }
 
 /**
- * `<bourse-declaration .state>`: the declaration of a cluster as a form. Each change of it shows what it would do. When
+ * `<bourse-declaration .state .proposed>`: the declaration of a cluster as a form. Each change of it shows what it would do. When
  * somebody else changes the declaration meanwhile, both stand side by side until one is chosen.
  */
 class Declaration extends Element {
@@ -60,6 +60,7 @@ class Declaration extends Element {
     seen: { state: true },
     isLooking: { state: true },
     past: { state: true },
+    proposed: { attribute: false },
   };
 
   constructor() {
@@ -73,6 +74,8 @@ class Declaration extends Element {
     this.isLooking = false;
     /** @type {number[]} the pool's clearing prices of the past day, as read when the ceiling was last focused */
     this.past = [];
+    /** @type {number | null} a ceiling to fill in, which the member may change or declare */
+    this.proposed = null;
     this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], auto_swap: false, ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
@@ -93,9 +96,16 @@ class Declaration extends Element {
 
   /** @override @param {Map<string, unknown>} changes */
   willUpdate(changes) {
-    if (!changes.has('state') || !this.state) {
-      return;
+    if (changes.has('state') && this.state) {
+      this.takeState();
     }
+    if (changes.has('proposed') && this.proposed !== null && this.base && !this.isTouched()) {
+      this.form.set(PRICE, String(this.proposed));
+      this.look();
+    }
+  }
+
+  takeState() {
     if (!this.base || (this.base.version !== this.state.version && !this.isTouched())) {
       this.fill(this.state);
     } else if (this.base.version === this.state.version) {
@@ -128,6 +138,7 @@ class Declaration extends Element {
     const admission = pool.admission_price_per_gpu_hour;
     return html`The most you pay, at most ${dollars(cap)}.
       ${admission === null ? nothing : `Now admitted: ${dollars(admission)}.`}
+      ${this.proposed !== null && Number(this.form.values[PRICE]) === this.proposed ? 'This ceiling keeps all nodes. It applies once you declare it.' : nothing}
       ${this.past.length === 0 ? nothing : `The pool cleared at ${priceRange(this.past)} in the past day.`}`;
   }
 

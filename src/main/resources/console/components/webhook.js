@@ -24,6 +24,11 @@ export const KINDS = [
   { name: 'statement-ready', text: 'The statement of a month is final' },
 ];
 
+const FORMATS = [
+  { value: 'standard', text: 'Event (JSON)' },
+  { value: 'slack', text: 'Slack message' },
+];
+
 /** Whether an endpoint is told anything, and why not. @param {any} endpoint */
 export function state(endpoint) {
   return endpoint.enabled ? badge('on', 'good') : badge(`off: ${endpoint.disabled_reason}`, endpoint.disabled_reason === 'switched-off' ? 'calm' : 'bad');
@@ -42,6 +47,7 @@ export async function edit(endpoint) {
     form ??= new Form(dialogHost(redraw), {
       url: endpoint?.url ?? '',
       description: endpoint?.description ?? '',
+      format: endpoint?.format ?? 'standard',
       ...Object.fromEntries(KINDS.map((kind) => [kind.name, endpoint?.kinds.includes(kind.name) ?? false])),
       ...Object.fromEntries(clusters.map((/** @type {any} */ one) => [`cluster ${one.name}`, endpoint?.clusters?.includes(one.name) ?? false])),
     });
@@ -51,6 +57,7 @@ export async function edit(endpoint) {
       const body = {
         url: current.values.url.trim(),
         description: current.values.description.trim(),
+        format: current.values.format,
         kinds: KINDS.map((kind) => kind.name).filter((name) => current.values[name]),
         clusters: names.length > 0 ? names : null,
       };
@@ -63,6 +70,7 @@ export async function edit(endpoint) {
     return html`<form method="dialog" novalidate @submit=${send}>
       <h2>${endpoint ? 'Change the endpoint' : 'Add an endpoint'}</h2>
       ${field(current, { name: 'url', label: 'Address', required: true, autofocus: true, placeholder: 'https://hooks.example.com/bourse', hint: 'Where events are sent: https, without a port.' })}
+      ${field(current, { name: 'format', label: 'Format', type: 'select', options: FORMATS, hint: 'Incoming webhooks of Slack and compatible services take messages.' })}
       ${field(current, { name: 'description', label: 'Description', placeholder: 'pages the on-call engineer' })}
       <fieldset><legend>It is told when</legend>
         ${KINDS.map((kind) => field(current, { name: kind.name, type: 'checkbox', label: kind.text, hint: html`<span class="mono">${kind.name}</span>` }))}

@@ -62,7 +62,7 @@ const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} 
  * @extends {Page<Shown>}
  */
 class ClusterPage extends Page {
-  static properties = { liveness: { state: true }, warning: { state: true }, outlook: { state: true } };
+  static properties = { liveness: { state: true }, warning: { state: true }, outlook: { state: true }, proposed: { state: true } };
 
   constructor() {
     super();
@@ -72,6 +72,8 @@ class ClusterPage extends Page {
     this.warning = null;
     /** @type {any} what the market will take; null until it is read */
     this.outlook = null;
+    /** @type {number | null} the ceiling to fill in, which a link in a message asked for */
+    this.proposed = null;
     this.lookedAt = 0;
     /** @type {Follower | null} */
     this.follower = null;
@@ -124,6 +126,9 @@ class ClusterPage extends Page {
     const outlook = await readOutlook({ query: { cluster: this.cluster }, quiet: true });
     if (version === this.data?.state.version) {
       this.outlook = outlook && { ...outlook, version };
+      if (this.query.get('ceiling') === 'keep') {
+        this.proposed ??= outlook?.keep_price_per_gpu_hour ?? null;
+      }
     }
   }
 
@@ -249,7 +254,7 @@ class ClusterPage extends Page {
           ${figure('Machines', `${state.gpus_per_node} × ${state.gpu_model ?? state.gpu_vendor}`, html`<a href=${`/console/market?pool=${encodeURIComponent(state.pool.pool)}`}>${state.pool.pool}</a>`)}
         </dl>
       </section>
-      <bourse-declaration .state=${state} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
+      <bourse-declaration .state=${state} .proposed=${this.proposed} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
       <section class="sheet" aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>${this.nodes(state)}</section>
       <section class="sheet" aria-labelledby="past"><h2 id="past" class="unseen">Charts</h2>${this.charts(state, history, hours)}</section>
       <bourse-alerts .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>

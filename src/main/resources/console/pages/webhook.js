@@ -65,7 +65,7 @@ class Webhook extends Page {
       <section class="sheet" aria-label="The endpoint">
         <p><span class="mono">${endpoint.url}</span> ${state(endpoint)}</p>
         ${endpoint.description ? html`<p>${endpoint.description}</p>` : nothing}
-        <p class="muted">Told of <span class="mono">${endpoint.kinds.join(' ')}</span>${endpoint.clusters ? ` of ${endpoint.clusters.join(', ')}` : ''}.
+        <p class="muted">${endpoint.format === 'slack' ? 'Receives Slack messages. ' : nothing}Told of <span class="mono">${endpoint.kinds.join(' ')}</span>${endpoint.clusters ? ` of ${endpoint.clusters.join(', ')}` : ''}.
           ${endpoint.disabled_at ? html`Switched off ${at(endpoint.disabled_at, 'ago')}.` : nothing}
           ${endpoint.old_secret_until ? html`The secret before signs too until ${at(endpoint.old_secret_until)}.` : nothing}</p>
       </section>

@@ -8,14 +8,16 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 
 /**
  * Sends signed events.
  *
  * @param secrets the signing keys
+ * @param link the pages that messages for people lead to
  */
-record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) {
+record SignedSender(SigningSecrets secrets, DeliveryClient client, EventLink link, Clock clock) {
   /** Prefix of the secrets in the store. */
   static final String SECRETS = "webhook/";
 
@@ -43,7 +45,11 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
         traces);
   }
 
-  /** Makes one attempt to deliver an event. */
+  /**
+   * Makes one attempt to deliver an event, in the format of the endpoint.
+   *
+   * @param body the event as {@link WebhookEvent#body} made it
+   */
   Future<Attempt> send(WebhookEndpoint endpoint, String messageId, String body) {
     long now = clock.millis();
     return secrets
@@ -62,7 +68,18 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
                       messageId,
                       now,
                       keys,
-                      Buffer.buffer(body)));
+                      Buffer.buffer(inFormatOf(endpoint, body))));
             });
+  }
+
+  /**
+   * Made for each attempt, so that a delivery which another release stored, or a format that a
+   * member changed, needs no change of rows.
+   */
+  private String inFormatOf(WebhookEndpoint endpoint, String body) {
+    return switch (endpoint.format()) {
+      case STANDARD -> body;
+      case SLACK -> SlackMessage.of(new JsonObject(body), link);
+    };
   }
 }

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An endpoint of an organization that receives events.
  *
+ * @param format the form in which it receives events
  * @param clusters the clusters whose events it receives; null for all present and future ones
  * @param disabledAtMillis when it was switched off; null while it is enabled
  * @param secretVersion version of the signing secret
@@ -23,6 +24,7 @@ record WebhookEndpoint(
     String orgId,
     String url,
     String description,
+    EndpointFormat format,
     Set<EventKind> kinds,
     @Nullable List<String> clusters,
     long createdAtMillis,
@@ -41,6 +43,7 @@ record WebhookEndpoint(
   record Settings(
       String url,
       String description,
+      EndpointFormat format,
       Set<EventKind> kinds,
       @Nullable List<String> clusters,
       boolean enabled) {}
@@ -50,7 +53,7 @@ record WebhookEndpoint(
   }
 
   Settings settings() {
-    return new Settings(url, description, kinds, clusters, isEnabled());
+    return new Settings(url, description, format, kinds, clusters, isEnabled());
   }
 
   /** Returns the endpoint with other settings. */
@@ -60,6 +63,7 @@ record WebhookEndpoint(
         orgId,
         next.url(),
         next.description(),
+        next.format(),
         next.kinds(),
         next.clusters(),
         createdAtMillis,
@@ -78,6 +82,7 @@ record WebhookEndpoint(
         orgId,
         url,
         description,
+        format,
         kinds,
         clusters,
         createdAtMillis,
@@ -101,6 +106,7 @@ record WebhookEndpoint(
         .put("endpoint_id", endpointId)
         .put("url", url)
         .put("description", description)
+        .put("format", format.label())
         .put("kinds", new JsonArray(EventKind.labels(kinds)))
         .put("clusters", clusters == null ? null : new JsonArray(clusters))
         .put("enabled", isEnabled())
@@ -113,10 +119,11 @@ record WebhookEndpoint(
 
   /** Returns the description for audit rows. */
   String shown() {
-    return "endpoint_id=%s url=%s kinds=[%s] clusters=%s"
+    return "endpoint_id=%s url=%s format=%s kinds=[%s] clusters=%s"
         .formatted(
             endpointId,
             MaskedUrl.of(url),
+            format.label(),
             String.join(",", EventKind.labels(kinds)),
             clusters == null ? "all" : "[" + String.join(",", clusters) + "]");
   }

@@ -97,6 +97,7 @@ final class WebhookRoutes {
         new WebhookEndpoint.Settings(
             body.getString("url"),
             body.getString(DESCRIPTION),
+            EndpointFormat.of(body.getString("format")),
             EventKind.all(body.getJsonArray("kinds").getList()),
             names(body.getJsonArray(CLUSTERS)),
             true));
@@ -111,6 +112,7 @@ final class WebhookRoutes {
             new WebhookEndpoint.Settings(
                 body.getString("url", now.url()),
                 body.getString(DESCRIPTION, now.description()),
+                EndpointFormat.of(body.getString("format", now.format().label())),
                 body.containsKey("kinds")
                     ? EventKind.all(body.getJsonArray("kinds").getList())
                     : now.kinds(),

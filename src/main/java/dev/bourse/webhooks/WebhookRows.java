@@ -18,6 +18,7 @@ final class WebhookRows {
           .fixed("org_id", WebhookEndpoint::orgId)
           .changing("url", WebhookEndpoint::url)
           .changing("description", WebhookEndpoint::description)
+          .changing("format", endpoint -> endpoint.format().label())
           .changing("kinds", endpoint -> EventKind.text(endpoint.kinds()))
           .changing("clusters", WebhookRows::clusters)
           .fixed("created_at", WebhookEndpoint::createdAtMillis)
@@ -51,6 +52,7 @@ final class WebhookRows {
         row.text("org_id"),
         row.text("url"),
         row.text("description"),
+        EndpointFormat.of(row.text("format")),
         EventKind.parse(row.text("kinds")),
         clusters == null ? null : new JsonArray(clusters).stream().map(String::valueOf).toList(),
         row.integer("created_at"),

@@ -10,7 +10,6 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
-import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
@@ -47,7 +46,6 @@ final class WebhookService {
   private final WebhookStore store;
   private final TrailStore trails;
   private final SigningSecrets secrets;
-  private final DeliveryClient client;
   private final SignedSender sender;
   private final DeliveryEngine<?> engine;
   private final Clock clock;
@@ -61,15 +59,14 @@ final class WebhookService {
       WebhookStore store,
       TrailStore trails,
       SigningSecrets secrets,
-      DeliveryClient client,
+      SignedSender sender,
       DeliveryEngine<?> engine,
       Clock clock,
       RandomGenerator random) {
     this.store = store;
     this.trails = trails;
     this.secrets = secrets;
-    this.client = client;
-    this.sender = new SignedSender(secrets, client, clock);
+    this.sender = sender;
     this.engine = engine;
     this.clock = clock;
     this.random = random;
@@ -116,6 +113,7 @@ final class WebhookService {
             orgId,
             asked.url(),
             asked.description(),
+            asked.format(),
             asked.kinds(),
             asked.clusters(),
             now,
@@ -142,11 +140,12 @@ final class WebhookService {
   }
 
   private Future<Void> requireReachable(Principal caller, String url) {
-    String refusal = client.refusal(url);
+    String refusal = sender.client().refusal(url);
     if (refusal != null) {
       throw ApiException.badField("url", url, refusal);
     }
-    return client
+    return sender
+        .client()
         .findUnreachable(caller.org().orgId(), url)
         .map(
             why -> {

@@ -2,6 +2,7 @@ package dev.bourse.webhooks;
 
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
@@ -57,12 +58,18 @@ public final class Webhooks {
         new SigningSecrets(ports.secrets(), SignedSender.SECRETS, ports.random());
     EndpointSwitchOff switchOff =
         new EndpointSwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());
+    SignedSender sender =
+        new SignedSender(
+            secrets,
+            client,
+            new EventLink(ports.baseUrl(), name -> isKubernetes(clusters, name)),
+            ports.clock());
     dispatcher =
         new WebhookDispatcher(
             vertx,
             database,
             WebhookDispatcher.TERMS,
-            new SignedSender(secrets, client, ports.clock()),
+            sender,
             switchOff,
             new DeliveryBackoff(config.retryMillis()),
             ports.clock(),
@@ -73,12 +80,19 @@ public final class Webhooks {
             new WebhookStore(database),
             new TrailStore(database),
             secrets,
-            client,
+            sender,
             dispatcher.engine(),
             ports.clock(),
             ports.random());
     upkeep = new WebhookUpkeep(database, secrets, switchOff);
     unsubscribe = clusters.onPublished(dispatcher::published);
+  }
+
+  private static boolean isKubernetes(Clusters clusters, String name) {
+    return clusters
+        .find(name)
+        .map(found -> found.cluster().kind() == Cluster.Kind.K8S)
+        .orElse(false);
   }
 
   /** Starts the deliveries. */

@@ -25,6 +25,10 @@
  * <p>A test or a resend that a member requests is sent at once by the process that received the
  * request, which answers with the result; it is not queued, and tried once.
  *
+ * <p>Deliveries keep the event as JSON. An endpoint for people ({@link
+ * dev.bourse.webhooks.EndpointFormat#SLACK}) receives a sentence and a link instead, which each
+ * attempt makes from it, so that both formats share queues, retries and signatures.
+ *
  * <p>Each attempt checks the address with {@code outbound}. The secrets are encrypted rows of
  * {@code keyring}, so there are no webhooks without a secret key.
  *

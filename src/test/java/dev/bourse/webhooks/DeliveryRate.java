@@ -91,7 +91,11 @@ public final class DeliveryRate {
             vertx,
             database,
             WebhookDispatcher.TERMS,
-            new SignedSender(secrets, client, clock),
+            new SignedSender(
+                secrets,
+                client,
+                new EventLink(() -> "https://bourse.example", name -> false),
+                clock),
             new EndpointSwitchOff(
                 new MemberMails(
                     database,
@@ -172,6 +176,7 @@ public final class DeliveryRate {
                 org,
                 url,
                 "",
+                EndpointFormat.STANDARD,
                 EnumSet.allOf(EventKind.class),
                 null,
                 clock.millis(),

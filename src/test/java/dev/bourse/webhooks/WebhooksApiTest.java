@@ -261,6 +261,32 @@ class WebhooksApiTest extends WebhookFixture {
   }
 
   @Test
+  void anEndpointForPeopleReceivesSignedMessagesAndShowsTheEvents() {
+    Receiver receiver = receiver(new Receiver(message -> 503));
+    JsonObject endpoint = endpoint(receiver.url(), "grant");
+    assertEquals("standard", endpoint.getString("format"));
+    market.redA().hold(1, 3);
+    until("the event is refused", () -> !receiver.received().isEmpty());
+    receiver.answer(message -> message.body().containsKey("text") ? 200 : 503);
+    JsonObject change = new JsonObject().put("format", "slack");
+    assertEquals("slack", member.patch(path(endpoint), change).ok().getString("format"));
+    // The delivery that was stored before is sent in the new format; a new address makes it due.
+    member.patch(path(endpoint), new JsonObject().put("url", receiver.url() + "/moved")).ok();
+    Received message = receiver.await(1);
+    assertTrue(message.isSignedWith(endpoint.getString("secret")), message.toString());
+    assertEquals(Set.of("text"), message.body().fieldNames());
+    String text = message.body().getString("text");
+    assertTrue(text.startsWith(market.name() + "-red-a: node "), text);
+    assertTrue(text.contains("/console/clusters/" + market.name() + "-red-a|"), text);
+    assertEquals("grant", oldest(endpoint).getJsonObject("body").getString("type"));
+    JsonObject unknown =
+        member
+            .patch(path(endpoint), new JsonObject().put("format", "teams"))
+            .refused(ErrorCode.BAD_REQUEST);
+    assertTrue(unknown.getString("detail").startsWith("format: "), unknown.encode());
+  }
+
+  @Test
   void whatStillWaitsIsNotResent() {
     Receiver receiver = receiver(new Receiver(message -> 500));
     JsonObject endpoint = endpoint(receiver.url(), "grant");
