@@ -45,7 +45,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  */
 public final class SchemaTypes {
   /** The contracts whose requests and answers are records. */
-  private static final List<String> CONVERTED = List.of("billing", "market", "org", "vm");
+  private static final List<String> CONVERTED = List.of("billing", "k8s", "market", "org", "vm");
 
   /**
    * Other contracts' schemas that are records, because their routes share code with converted ones.
@@ -224,6 +224,20 @@ public final class SchemaTypes {
     return definition.containsKey("properties") && !schema.name.equals(ERROR);
   }
 
+  /**
+   * Returns the schema of a value; a reference is replaced by its target, unless that is a type.
+   */
+  private Map<String, Object> inlined(String contract, Map<String, Object> schema) {
+    if (!(schema.get("$ref") instanceof String reference)) {
+      return schema;
+    }
+    Schema target = target(contract, reference);
+    Map<String, Object> definition = object(schemas(target.contract).get(target.name));
+    return isRecord(target, definition) || target.name.equals(ERROR)
+        ? schema
+        : inlined(target.contract, definition);
+  }
+
   /** Finds the schemas of request bodies. */
   private void findRequests(String contract, Object node) {
     if (node instanceof Map<?, ?> map) {
@@ -262,14 +276,13 @@ public final class SchemaTypes {
     MethodSpec.Builder components = MethodSpec.constructorBuilder();
     object(definition.get("properties"))
         .forEach(
-            (name, property) -> {
-              Member member =
-                  member(schema, name, object(property), required.contains(name), isRequest);
+            (name, definedAs) -> {
+              Map<String, Object> property = inlined(schema.contract, object(definedAs));
+              Member member = member(schema, name, property, required.contains(name), isRequest);
               members.add(member);
               components.addParameter(
                   ParameterSpec.builder(member.type(), member.component()).build());
-              doc.add(
-                  "\n@param $L $L", member.component(), text(object(property), "`" + name + "`"));
+              doc.add("\n@param $L $L", member.component(), text(property, "`" + name + "`"));
             });
     TypeSpec.Builder type =
         TypeSpec.recordBuilder(schema.type())

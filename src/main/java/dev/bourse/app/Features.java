@@ -10,9 +10,11 @@ import dev.bourse.capacity.AlertRoutes;
 import dev.bourse.capacity.AlertService;
 import dev.bourse.capacity.BidderEvents;
 import dev.bourse.capacity.CapacityRoutes;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.PreviewService;
+import dev.bourse.capacity.K8sRoutes;
 import dev.bourse.capacity.SelfService;
 import dev.bourse.console.ClusterRoutes;
 import dev.bourse.console.SpendingRoutes;
@@ -29,8 +31,6 @@ import dev.bourse.install.InstallRoutes;
 import dev.bourse.install.ProgramJar;
 import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.jobs.JobService;
-import dev.bourse.k8s.K8sRoutes;
-import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
 import dev.bourse.market.HeldNodeRoutes;
 import dev.bourse.market.MarketRoutes;
@@ -142,7 +142,7 @@ final class Features {
                 false);
     operations.holdAuthority(new LimitStore(database)::requireNone);
     operations.meetClusters(core.owners()::meetNamed);
-    K8sService k8s = bindTenants();
+    CapacityService k8s = bindTenants();
     OrgService org = bindOrganization();
     bindOperators();
     new BillingRoutes(core.billing()).bind(operations);
@@ -343,7 +343,7 @@ final class Features {
   }
 
   /** Binds the tools of models. */
-  private Future<Void> bindTools(K8sService k8s, OrgService org) {
+  private Future<Void> bindTools(CapacityService k8s, OrgService org) {
     return McpServer.start(
             context,
             database,
@@ -365,7 +365,7 @@ final class Features {
   }
 
   /** Binds the operations of organizations' tokens on clusters and markets. */
-  private K8sService bindTenants() {
+  private CapacityService bindTenants() {
     Clusters clusters = core.clusters();
     new CapacityRoutes(core.capacity()).bind(operations);
     new AlertRoutes(new AlertService(clusters, core.owners())).bind(operations);
@@ -385,10 +385,7 @@ final class Features {
         .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
     new HeldNodeRoutes(database, clusters).bind(operations);
-    PreviewService previews =
-        new PreviewService(
-            clusters, core.capacity()::terms, core.market()::preview, context.clock());
-    K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
+    CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);
     new K8sRoutes(k8s).bind(operations);
     return k8s;
   }

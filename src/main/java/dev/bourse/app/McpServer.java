@@ -12,7 +12,6 @@ import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ChangeWaits;
 import dev.bourse.jobs.BackgroundJob;
-import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
 import dev.bourse.mcp.BillingReadTool;
@@ -58,12 +57,14 @@ final class McpServer {
   /**
    * The features that tools call.
    *
+   * @param capacity of the VM surface
+   * @param k8s of the Kubernetes surface
    * @param meeting see {@link dev.bourse.capacity.ClusterOwners#meetNamed}
    */
   record Services(
       CapacityService capacity,
       ChangeWaits waits,
-      K8sService k8s,
+      CapacityService k8s,
       MarketService market,
       BillingService billing,
       SshKeyService keys,

@@ -7,6 +7,7 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
+import dev.bourse.schemas.k8s.BidJson;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -31,7 +32,8 @@ public final class Capacity {
    * A declaration as sent.
    *
    * @param actor the actor that declares
-   * @param maxGpus the number of GPUs wanted
+   * @param maxGpus the number of GPUs wanted; null to keep the standing one, which is 0 before the
+   *     first declaration
    * @param pricePerGpuHour the ceiling in US dollars; null to keep the standing one
    * @param release addresses to release first on a shrink; empty to keep the standing nominations
    * @param expectedVersion the version that the client read; null to skip the compare-and-set
@@ -39,7 +41,7 @@ public final class Capacity {
    */
   public record Declare(
       String actor,
-      int maxGpus,
+      @Nullable Integer maxGpus,
       @Nullable BigDecimal pricePerGpuHour,
       Optional<List<String>> release,
       @Nullable Long expectedVersion,
@@ -61,12 +63,36 @@ public final class Capacity {
     }
 
     /**
+     * Returns the declaration of a bid for a Kubernetes cluster.
+     *
+     * @throws ApiException if a time cannot be parsed
+     */
+    public static Declare of(String actor, BidJson sent) {
+      return new Declare(
+          actor,
+          sent.maxGpus(),
+          sent.limitPricePerGpuHour(),
+          Optional.empty(),
+          sent.expectedVersion(),
+          Conditions.Changes.of(sent));
+    }
+
+    /** Returns the number of GPUs that are wanted after the write. */
+    int gpus(@Nullable Declaration standing) {
+      return maxGpus == null ? wanted(standing) : maxGpus;
+    }
+
+    private static int wanted(@Nullable Declaration standing) {
+      return standing == null ? 0 : standing.maxGpus();
+    }
+
+    /**
      * True if the write lowers or repeats the GPUs and changes nothing else. It may clear the
      * minimum, because fewer GPUs than the minimum are rejected while it stands.
      */
     private boolean onlyLowers(@Nullable Declaration standing) {
       return standing != null
-          && maxGpus <= standing.maxGpus()
+          && gpus(standing) <= standing.maxGpus()
           && (pricePerGpuHour == null || pricePerGpuHour.compareTo(price(standing)) == 0)
           && release.isEmpty()
           && conditions.keepsOrClearsMinimum();
@@ -78,7 +104,8 @@ public final class Capacity {
     Pool pool = terms.pool();
     requireArmed(cluster, terms);
     Declaration standing = cluster.declared();
-    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
+    int maxGpus = order.gpus(standing);
+    boolean isRaise = maxGpus > Declare.wanted(standing);
     BigDecimal price = requirePrice(cluster, order, isRaise ? null : standing);
     if (order.expectedVersion() == null && !order.onlyLowers(standing)) {
       throw ApiException.of(
@@ -86,11 +113,9 @@ public final class Capacity {
           "expected_version is missing; send the version that you read (you can omit it only if"
               + " the write just lowers max_gpus or clears min_gpus)");
     }
-    if (order.maxGpus() % pool.gpusPerNode() != 0) {
+    if (maxGpus % pool.gpusPerNode() != 0) {
       throw ApiException.badField(
-          "max_gpus",
-          order.maxGpus(),
-          "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
+          "max_gpus", maxGpus, "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
     order.conditions().requireTenable(nowMillis);
     Integer minGpus = Gang.minGpus(order, standing, pool);
@@ -120,7 +145,7 @@ public final class Capacity {
     long declaredAt = Declaration.notBefore(standing, nowMillis);
     draft.declared =
         new Declaration(
-            order.maxGpus(),
+            maxGpus,
             new Declaration.Ceiling(
                 ceilingCents,
                 samePriced != null && hasWaited ? samePriced.pricedAtMillis() : declaredAt,
@@ -141,7 +166,7 @@ public final class Capacity {
     }
     List<Activity> activity = new ArrayList<>();
     activity.add(Activity.declared(order.actor(), draft.declared));
-    int slots = order.maxGpus() / pool.gpusPerNode();
+    int slots = maxGpus / pool.gpusPerNode();
     List<Allocation> surplus = surplus(draft, slots);
     int givenUp = cluster.countGivenUp(surplus, slots, nowMillis);
     if (givenUp > 0) {
@@ -162,7 +187,7 @@ public final class Capacity {
             order.actor(),
             cluster.kind() == Cluster.Kind.VM ? "vm_capacity_put" : "k8s_bid_put",
             cluster.name(),
-            detail(cluster, order, ceilingCents, draft.version)),
+            detail(cluster, order, draft.declared, draft.version)),
         List.of(),
         terms.declarationLimits().hourlyLimit(cluster, standing, draft.declared),
         BidderEvents.Count.listGivenUp(cluster, givenUp));
@@ -456,12 +481,12 @@ public final class Capacity {
     return Verdict.of(tooLow, unavailable);
   }
 
-  private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
+  private static String detail(Cluster cluster, Declare order, Declaration declared, long version) {
     return "max_gpus=%s %s=%s%s%s version=%s"
         .formatted(
-            order.maxGpus(),
+            declared.maxGpus(),
             priceField(cluster),
-            Price.shown(ceilingCents),
+            Price.shown(declared.ceilingCents()),
             order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
             order.conditions().recorded(),
             version);

@@ -5,6 +5,7 @@ import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.core.ApiException;
+import dev.bourse.core.Page;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
@@ -19,9 +20,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** The VM surface: declarations, swaps and drills of an organization's clusters. */
+/** One surface: declarations, swaps and drills of an organization's clusters of one kind. */
 public final class CapacityService {
   private final Clusters clusters;
+  private final Cluster.Kind surface;
   private final ClusterAccess access;
   private final ClusterOwners owners;
   private final Predicate<String> hasSshKeys;
@@ -33,6 +35,8 @@ public final class CapacityService {
   private final Outlook.Source outlooks;
 
   /**
+   * Creates the service of the VM surface.
+   *
    * @param hasSshKeys true if an organization has registered an SSH key
    * @param market the source of previews of the next tick
    * @param outlooks the source of outlooks
@@ -49,7 +53,8 @@ public final class CapacityService {
       Clock clock,
       LongSupplier nanoTime) {
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
+    this.surface = Cluster.Kind.VM;
+    this.access = new ClusterAccess(clusters, surface);
     this.owners = owners;
     this.hasSshKeys = hasSshKeys;
     this.reads = reads;
@@ -60,7 +65,44 @@ public final class CapacityService {
     this.outlooks = outlooks;
   }
 
-  /** Returns the latest snapshot. The audit trail records the read. */
+  private CapacityService(CapacityService other, Cluster.Kind surface) {
+    this.clusters = other.clusters;
+    this.surface = surface;
+    this.access = new ClusterAccess(clusters, surface);
+    this.owners = other.owners;
+    this.hasSshKeys = other.hasSshKeys;
+    this.reads = other.reads;
+    this.config = other.config;
+    this.clock = other.clock;
+    this.ahead = other.ahead;
+    this.previewing = other.previewing;
+    this.outlooks = other.outlooks;
+  }
+
+  /** Returns this service for the clusters of another surface. */
+  public CapacityService on(Cluster.Kind other) {
+    return new CapacityService(this, other);
+  }
+
+  /**
+   * Returns one page of the clusters that the caller can address, by name. A token bound to a
+   * cluster of another surface can address none.
+   *
+   * @param after the name before the page, empty for the first page
+   * @param limit clusters of the page, at least 1
+   */
+  public Page<ClusterView> list(Principal caller, String after, int limit) {
+    List<ClusterView> reached =
+        clusters.ofOrg(caller.org().orgId(), surface).stream()
+            .filter(v -> !v.cluster().isRetired())
+            .filter(v -> caller.cluster() == null || caller.cluster().equals(v.cluster().name()))
+            .filter(v -> v.cluster().name().compareTo(after) > 0)
+            .limit(limit + 1L)
+            .toList();
+    return Page.of(reached, limit);
+  }
+
+  /** Returns the latest snapshot. The audit trail records the read of a VM cluster. */
   public ClusterView readCapacity(Principal caller, Optional<String> cluster) {
     return read(caller, cluster, "");
   }
@@ -70,21 +112,23 @@ public final class CapacityService {
    */
   private ClusterView read(Principal caller, Optional<String> cluster, String detail) {
     ClusterView view = access.resolve(caller, cluster);
-    reads.record(
-        new AuditRow(
-            clock.millis(),
-            caller.org().orgId(),
-            caller.actor(),
-            "vm_capacity_get",
-            view.cluster().name(),
-            detail));
+    if (surface == Cluster.Kind.VM) {
+      reads.record(
+          new AuditRow(
+              clock.millis(),
+              caller.org().orgId(),
+              caller.actor(),
+              "vm_capacity_get",
+              view.cluster().name(),
+              detail));
+    }
     return view;
   }
 
   /**
    * Returns the effect of a declaration at the next tick, or the reason why it would be rejected.
    * It writes nothing to the cluster and does not count for the write cadence. The audit trail
-   * records it as a read.
+   * records it as a read of a VM cluster.
    *
    * @param cluster the cluster that the call names; empty for the caller's only one
    */
@@ -100,7 +144,7 @@ public final class CapacityService {
   /** The outlook of a cluster. */
   record ClusterOutlook(String cluster, Outlook outlook) {}
 
-  /** Returns a cluster's outlook. The audit trail records it as a read. */
+  /** Returns a cluster's outlook. The audit trail records it as a read of a VM cluster. */
   Future<ClusterOutlook> readOutlook(Principal caller, Optional<String> named) {
     Cluster cluster = read(caller, named, "outlook").cluster();
     return outlooks.outlook(cluster).map(outlook -> new ClusterOutlook(cluster.name(), outlook));

@@ -93,9 +93,10 @@ public final class ClusterView {
   }
 
   /**
-   * Returns the capacity state. It is encoded again if the pool's terms or prices or the platform's
-   * switches changed, and at each read while a billing hold counts down. Two threads may encode it
-   * at the same time; both results are valid.
+   * Returns the state as the cluster's surface shows it: the capacity state of a VM cluster, or a
+   * Kubernetes cluster with its nodes. It is encoded again if the pool's terms or prices or the
+   * platform's switches changed, and at each read while a billing hold counts down. Two threads may
+   * encode it at the same time; both results are valid.
    */
   public Encoded encoded() {
     Switches switches = inForce.switches();
@@ -119,7 +120,11 @@ public final class ClusterView {
   }
 
   private Encoded encode(PoolPrices prices, Switches switches) {
-    return Encoded.of(toJson(prices, switches));
+    return Encoded.of(
+        switch (cluster.kind()) {
+          case VM -> toJson(prices, switches);
+          case K8S -> K8sText.cluster(this, prices);
+        });
   }
 
   /** Returns the capacity state as the VM contract shows it. */

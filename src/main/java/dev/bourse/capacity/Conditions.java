@@ -5,6 +5,7 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.json.JsonReader;
 import dev.bourse.json.Setting;
+import dev.bourse.schemas.k8s.BidJson;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import dev.bourse.schemas.vm.DeclaredJson;
 import io.vertx.core.json.JsonObject;
@@ -150,6 +151,15 @@ public record Conditions(
      */
     static Changes of(CapacityDeclarationJson sent) {
       return of(sent.minGpus(), sent.until(), sent.maxSpendUsd(), sent.autoSwap());
+    }
+
+    /**
+     * Returns the changes of a bid.
+     *
+     * @throws ApiException if a time cannot be parsed
+     */
+    static Changes of(BidJson sent) {
+      return of(Setting.kept(), sent.until(), sent.maxSpendUsd(), Setting.kept());
     }
 
     private static Changes of(

@@ -136,19 +136,20 @@ public final class Gang {
     boolean isSet = order.conditions().minGpus() instanceof Setting.To<Integer>;
     Integer minGpus =
         order.conditions().minGpus().over(Declaration.conditionsOf(standing).minGpus());
-    if (minGpus == null || (!isSet && order.maxGpus() == 0)) {
+    int maxGpus = order.gpus(standing);
+    if (minGpus == null || (!isSet && maxGpus == 0)) {
       return null;
     }
     if (isSet && minGpus % pool.gpusPerNode() != 0) {
       throw ApiException.badField(
           "min_gpus", minGpus, "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
-    if (minGpus > order.maxGpus()) {
+    if (minGpus > maxGpus) {
       throw ApiException.badField(
           "min_gpus",
           minGpus,
           "at most max_gpus, which is %s, or null for no minimum%s"
-              .formatted(order.maxGpus(), isSet ? "" : "; it stands from an earlier declaration"));
+              .formatted(maxGpus, isSet ? "" : "; it stands from an earlier declaration"));
     }
     return minGpus;
   }

@@ -1,6 +1,17 @@
 /**
  * The capacity of clusters: declarations, allocations, swaps and versions.
  *
+ * <p>Clusters have two surfaces, each with a contract. A Kubernetes cluster is a tenant of a pool
+ * like a VM cluster: the same commands, auctions, grants and write cadence apply to it. {@link
+ * dev.bourse.capacity.CapacityService} is the service of one surface, and {@link
+ * dev.bourse.capacity.Cluster#kind} decides how a node is named: by its public address on the VM
+ * surface, by its name in the cluster that it joins on the Kubernetes surface. Nodes of a
+ * Kubernetes cluster are prepared without a tenant's SSH key, because nobody logs in to them, so a
+ * bid requires no key in the registry. Rejected: a separate market for Kubernetes, because two
+ * markets over the same machines need a split of them that is wrong the next hour; and a mapping of
+ * VM clusters onto the Kubernetes surface, because node names would appear where addresses are
+ * promised.
+ *
  * <p>Data flow: a caller submits a {@link dev.bourse.capacity.Command} to the {@link
  * dev.bourse.capacity.ClusterVerticle} that owns the cluster. The owner applies it to the immutable
  * {@link dev.bourse.capacity.Cluster}; the result is a {@link dev.bourse.capacity.Transition}. The

@@ -15,8 +15,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.json.JsonRecord;
-import dev.bourse.k8s.K8sService;
-import dev.bourse.k8s.K8sText;
+import dev.bourse.schemas.k8s.BidJson;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -69,10 +68,14 @@ public final class BidWriteTool implements Tool {
           Map.of(SWAP, Set.of("node")));
 
   private final CapacityService capacity;
-  private final K8sService k8s;
+  private final CapacityService k8s;
   private final ConfirmTokens confirms;
 
-  public BidWriteTool(CapacityService capacity, K8sService k8s, ConfirmTokens confirms) {
+  /**
+   * @param capacity of the VM surface
+   * @param k8s of the Kubernetes surface
+   */
+  public BidWriteTool(CapacityService capacity, CapacityService k8s, ConfirmTokens confirms) {
     this.capacity = capacity;
     this.k8s = k8s;
     this.confirms = confirms;
@@ -191,10 +194,10 @@ public final class BidWriteTool implements Tool {
 
   private Future<Buffer> previewK8s(Principal caller, JsonObject arguments, TokenLimits limits) {
     ClusterView standing =
-        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
+        k8s.readCapacity(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();
     long version = arguments.getLong("expected_version", standing.cluster().version());
-    return k8s.previewBid(caller, bid(arguments, cluster, version))
+    return k8s.preview(caller, Optional.of(cluster), bid(caller, arguments, version))
         .map(
             preview -> {
               Preview.Expected expected = preview.orElseThrow();
@@ -211,7 +214,7 @@ public final class BidWriteTool implements Tool {
                           list(expected.unprotected().stream().map(Allocation::nodeId).toList()));
               return state(
                   confirmable(json, caller, arguments, cluster, version),
-                  K8sText.cluster(expected.state()).toBuffer());
+                  expected.state().encoded().json());
             });
   }
 
@@ -220,20 +223,21 @@ public final class BidWriteTool implements Tool {
         .check(caller, NAME, arguments)
         .compose(
             confirmation ->
-                k8s.writeBid(
+                k8s.declareCapacity(
                     caller,
-                    bid(arguments, confirmation.subject(), confirmation.version()),
+                    Optional.of(confirmation.subject()),
+                    bid(caller, arguments, confirmation.version()),
                     List.of(confirms.use(confirmation))))
-        .map(after -> state(written(arguments, after), K8sText.cluster(after).toBuffer()));
+        .map(after -> state(written(arguments, after), after.encoded().json()));
   }
 
-  private static K8sService.Bid bid(JsonObject arguments, String cluster, long version) {
-    return new K8sService.Bid(
-        Optional.of(cluster),
-        price(arguments),
-        Optional.ofNullable(arguments.getInteger("max_gpus")),
-        version,
-        Conditions.Changes.of(arguments));
+  private static Capacity.Declare bid(Principal caller, JsonObject arguments, long version) {
+    JsonObject body =
+        arguments
+            .copy()
+            .put("limit_price_per_gpu_hour", arguments.getValue("max_price_per_gpu_hour"))
+            .put("expected_version", version);
+    return Capacity.Declare.of(caller.actor(), BidJson.read(body));
   }
 
   /** Kubernetes clusters have no swaps, because their nodes have no public IPs to name them by. */

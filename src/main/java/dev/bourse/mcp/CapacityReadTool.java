@@ -5,8 +5,6 @@ import dev.bourse.access.Scope;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.core.ApiException;
 import dev.bourse.events.ChangeWaits;
-import dev.bourse.k8s.K8sService;
-import dev.bourse.k8s.K8sText;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -31,9 +29,9 @@ public final class CapacityReadTool implements Tool {
 
   private final CapacityService capacity;
   private final ChangeWaits waits;
-  private final K8sService k8s;
+  private final CapacityService k8s;
 
-  public CapacityReadTool(CapacityService capacity, ChangeWaits waits, K8sService k8s) {
+  public CapacityReadTool(CapacityService capacity, ChangeWaits waits, CapacityService k8s) {
     this.capacity = capacity;
     this.waits = waits;
     this.k8s = k8s;
@@ -56,11 +54,12 @@ public final class CapacityReadTool implements Tool {
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     Optional<String> cluster = Optional.ofNullable(arguments.getString("cluster"));
-    return Future.succeededFuture(
+    CapacityService surface =
         switch (ClusterKind.of(arguments)) {
-          case VM -> capacity.readCapacity(caller, cluster).encoded().json();
-          case K8S -> K8sText.cluster(k8s.readCluster(caller, cluster)).toBuffer();
-        });
+          case VM -> capacity;
+          case K8S -> k8s;
+        };
+    return Future.succeededFuture(surface.readCapacity(caller, cluster).encoded().json());
   }
 
   @Override

@@ -108,7 +108,7 @@ class CapacityWalkTest {
     private void checkShrink(Cluster before, Capacity.Declare order) {
       Cluster renominated = renominated(before, order);
       List<Allocation> planned = renominated.releaseOrder();
-      int surplus = Math.max(0, planned.size() - order.maxGpus() / 8);
+      int surplus = Math.max(0, planned.size() - order.gpus(before.declared()) / 8);
       Set<String> expected =
           planned.subList(0, surplus).stream()
               .map(Allocation::allocationId)

@@ -182,8 +182,7 @@ class RecordedAnswersTest {
         state(grace));
   }
 
-  @Test
-  void aPreview() {
+  private static Preview preview(ClusterView state) {
     Cluster cluster = full();
     Allocation node = cluster.allocations().get(0);
     TickPreview tick =
@@ -203,8 +202,11 @@ class RecordedAnswersTest {
             new Preview.Loss(node, Preview.Loss.By.WRITE, OptionalLong.empty()),
             new Preview.Loss(
                 cluster.allocations().get(2), Preview.Loss.By.NOTICE, OptionalLong.of(LATER)));
-    Preview.Expected expected =
-        new Preview.Expected(view(empty()), tick, losses, List.of(node), 123_400);
+    return new Preview(null, new Preview.Expected(state, tick, losses, List.of(node), 123_400));
+  }
+
+  @Test
+  void aPreview() {
     assertEquals(
         """
         {"would_refuse":null,"state":{"cluster":"c1","version":0,"writes_armed":true,\
@@ -224,7 +226,7 @@ class RecordedAnswersTest {
         "admission_price_per_gpu_hour":null,"cost_per_hour":1234.0,"worst_case_usd":null,\
         "paused":false,"tick_at":"2023-11-14T22:23:50.000Z"}\
         """,
-        new Preview(null, expected).toJson().toBuffer().toString());
+        preview(view(empty())).toJson().toBuffer().toString());
   }
 
   @Test
@@ -246,21 +248,22 @@ class RecordedAnswersTest {
         new Preview(refusal, null).toJson().toBuffer().toString());
   }
 
+  private static Outlook outlook() {
+    Cluster cluster = full();
+    return new Outlook(
+        LATER,
+        true,
+        List.of(
+            new Outlook.ExpectedLoss(
+                cluster.allocations().get(0), Outlook.Cause.MARKET, LATER + 10),
+            new Outlook.ExpectedLoss(cluster.allocations().get(2), Outlook.Cause.UNWOUND, null)),
+        null,
+        3,
+        250L);
+  }
+
   @Test
   void anOutlook() {
-    Cluster cluster = full();
-    Outlook outlook =
-        new Outlook(
-            LATER,
-            true,
-            List.of(
-                new Outlook.ExpectedLoss(
-                    cluster.allocations().get(0), Outlook.Cause.MARKET, LATER + 10),
-                new Outlook.ExpectedLoss(
-                    cluster.allocations().get(2), Outlook.Cause.UNWOUND, null)),
-            null,
-            3,
-            250L);
     assertEquals(
         """
         {"cluster":"c1","tick_at":"2023-11-14T22:23:20.000Z","paused":true,"safe_until":\
@@ -270,7 +273,116 @@ class RecordedAnswersTest {
         14:20.000Z"}],"keep_price_per_gpu_hour":null,"pending_nodes":3,\
         "pending_price_per_gpu_hour":2.5}\
         """,
-        outlook.toJson("c1").toBuffer().toString());
+        outlook().toJson("c1").toBuffer().toString());
+  }
+
+  @Test
+  void aKubernetesClusterWithEverything() {
+    assertEquals(
+        """
+        {"cluster":"c1","version":3,"posture":"market","gpu_vendor":"NVIDIA","gpu_model":null,\
+        "gpus_per_node":8,"nodes_held":4,"nodes_pending":1,"pool":{"pool":"h100","site":"site-1",\
+        "clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
+        "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9},"bid":{\
+        "limit_price_per_gpu_hour":2.35,"max_gpus":32,"bid_too_low":false,"capacity_unavailable":\
+        null,"updated_at":"2023-11-14T22:23:30.000Z","updated_by":"token:abc","until":\
+        "2023-11-15T22:13:20.000Z","max_spend_usd":120.5,"max_spend_since":"2023-11-14T22:23:\
+        30.000Z"},"billing_hold":{"state":"hold","reason":"unpaid","stage":"notice",\
+        "enforce_after_ms":700077},"nodes":[{"name":"n0","state":"active","granted_at":\
+        "2023-11-14T22:13:21.000Z","protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":\
+        "2023-11-14T22:24:59.000Z","reclaim_reason":"outbid","health":{"state":"failed","since":\
+        "2023-11-14T22:23:20.000Z","reasons":["GPU 3 \\"lost\\"","é\\n"]}},{"name":"n1","state":\
+        "active","granted_at":"2023-11-14T22:13:22.000Z","protected_until":"2023-11-14T23:14:\
+        20.000Z","reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown","since":\
+        "2023-11-14T22:13:22.000Z","reasons":[]}},{"name":"n2","state":"active","granted_at":\
+        "2023-11-14T22:13:23.000Z","protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":null,\
+        "reclaim_reason":null,"health":{"state":"unknown","since":"2023-11-14T22:13:23.000Z",\
+        "reasons":[]}},{"name":"n5","state":"provisioning","granted_at":"2023-11-14T22:23:40.000Z",\
+        "protected_until":null,"reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown",\
+        "since":"2023-11-14T22:23:40.000Z","reasons":[]}}],"planned_release":["n0","n1","n2"]}\
+        """,
+        state(Sample.onK8s(full())));
+  }
+
+  @Test
+  void anEmptyKubernetesCluster() {
+    assertEquals(
+        """
+        {"cluster":"c1","version":0,"posture":"market","gpu_vendor":"NVIDIA","gpu_model":null,\
+        "gpus_per_node":8,"nodes_held":0,"nodes_pending":0,"pool":{"pool":"h100","site":"site-1",\
+        "clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
+        "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9},"bid":null,\
+        "billing_hold":null,"nodes":[],"planned_release":[]}\
+        """,
+        state(Sample.onK8s(empty())));
+  }
+
+  @Test
+  void aBid() {
+    assertEquals(
+        """
+        {"cluster":"c1","version":3,"gpus_per_node":8,"bid":{"limit_price_per_gpu_hour":2.35,\
+        "max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"updated_at":"2023-11-14T22:\
+        23:30.000Z","updated_by":"token:abc","until":"2023-11-15T22:13:20.000Z","max_spend_usd":\
+        120.5,"max_spend_since":"2023-11-14T22:23:30.000Z"},"billing_hold":{"state":"hold",\
+        "reason":"unpaid","stage":"notice","enforce_after_ms":700077},"pool":{"pool":"h100","site":\
+        "site-1","clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
+        "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9}}\
+        """,
+        K8sText.bid(view(Sample.onK8s(full()))).toBuffer().toString());
+  }
+
+  @Test
+  void theMetricsOfAKubernetesCluster() {
+    assertEquals(
+        """
+        {"cluster":"c1","nodes_held":4,"nodes_active":3,"nodes_pending":1,"gpus":32,"utilisation":\
+        null}\
+        """,
+        K8sText.metrics(view(Sample.onK8s(full()))).toBuffer().toString());
+  }
+
+  @Test
+  void theSummaryOfAKubernetesCluster() {
+    assertEquals(
+        """
+        {"cluster":"c1","version":3,"posture":"market","gpu_vendor":"NVIDIA","gpu_model":null,\
+        "gpus_per_node":8,"nodes_held":4,"nodes_pending":1}\
+        """,
+        K8sText.summary(view(Sample.onK8s(full()))).toBuffer().toString());
+  }
+
+  @Test
+  void thePreviewOfABid() {
+    assertEquals(
+        """
+        {"would_refuse":null,"state":{"cluster":"c1","version":0,"posture":"market","gpu_vendor":\
+        "NVIDIA","gpu_model":null,"gpus_per_node":8,"nodes_held":0,"nodes_pending":0,"pool":{\
+        "pool":"h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"bid":null,"billing_hold":null,"nodes":[],\
+        "planned_release":[]},"nodes_won":3,"nodes_granted":2,"nodes_unfilled":1,"minimum_missed":\
+        "price","victims":["n0"],"noticed":["n2"],"losses":[{"name":"n0","by":"write","reclaim_at":\
+        null,"protected_until":"2023-11-14T23:14:20.000Z"},{"name":"n2","by":"notice","reclaim_at":\
+        "2023-11-14T22:23:20.000Z","protected_until":"2023-11-14T23:14:20.000Z"}],"unprotected":[{\
+        "name":"n0","protected_until":"2023-11-14T23:14:20.000Z"}],"clearing_price_per_gpu_hour":\
+        1.55,"admission_price_per_gpu_hour":null,"cost_per_hour":1234.0,"worst_case_usd":null,\
+        "paused":false,"tick_at":"2023-11-14T22:23:50.000Z"}\
+        """,
+        K8sText.preview(preview(view(Sample.onK8s(empty())))).toBuffer().toString());
+  }
+
+  @Test
+  void theOutlookOfABid() {
+    assertEquals(
+        """
+        {"cluster":"c1","tick_at":"2023-11-14T22:23:20.000Z","paused":true,"safe_until":\
+        "2023-11-14T22:23:20.010Z","losses":[{"name":"n0","by":"market","reclaim_at":\
+        "2023-11-14T22:23:20.010Z","protected_until":"2023-11-14T23:14:20.000Z"},{"name":"n2","by":\
+        "unwound","reclaim_at":null,"protected_until":"2023-11-14T23:14:20.000Z"}],\
+        "keep_price_per_gpu_hour":null,"pending_nodes":3,"pending_price_per_gpu_hour":2.5}\
+        """,
+        K8sText.outlook("c1", outlook()).toBuffer().toString());
   }
 
   @Test

@@ -70,6 +70,22 @@ public final class Sample {
     return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
   }
 
+  /** Returns the same cluster on the Kubernetes surface. */
+  static Cluster onK8s(Cluster vm) {
+    return new Cluster(
+        new Cluster.Identity(vm.name(), vm.orgId(), vm.pool(), Cluster.Kind.K8S),
+        vm.controls(),
+        vm.writes(),
+        vm.declared(),
+        vm.allocations(),
+        vm.verdict(),
+        vm.hold(),
+        vm.alerts(),
+        vm.setbacks(),
+        vm.standing(),
+        vm.drill());
+  }
+
   /** Returns a cluster that bids for these GPUs with a minimum in nodes. */
   public static Cluster bidder(
       String name, String org, String price, int gpus, int minimum, long now) {

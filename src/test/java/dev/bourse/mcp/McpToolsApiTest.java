@@ -162,6 +162,7 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/billing/usage",
             "/api/billing/usage/working",
             "/api/k8s/bid",
+            "/api/k8s/bid/outlook",
             "/api/k8s/clusters",
             "/api/k8s/clusters/{name}",
             "/api/k8s/metrics",

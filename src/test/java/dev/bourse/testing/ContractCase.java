@@ -159,6 +159,16 @@ public record ContractCase(
               BID,
               List.of("/api/k8s/bid", BID.replace("acme-k8s", "globex-k8s"))),
           new ContractCase(
+              "previewBid",
+              "/api/k8s/bid/preview",
+              BID,
+              List.of("/api/k8s/bid/preview", BID.replace("acme-k8s", "globex-k8s"))),
+          new ContractCase(
+              "readBidOutlook",
+              "/api/k8s/bid/outlook",
+              null,
+              List.of("/api/k8s/bid/outlook?cluster=globex-main")),
+          new ContractCase(
               "readK8sMetrics",
               "/api/k8s/metrics",
               null,

@@ -172,6 +172,16 @@ final class TenantSamples {
                     .put("max_gpus", 8)
                     .put("expected_version", version("/api/k8s/bid"))
                     .put("cluster", "acme-k8s")));
+    world.add(
+        "previewBid",
+        s ->
+            s.json(
+                new JsonObject()
+                    .put("limit_price_per_gpu_hour", 3)
+                    .put("max_gpus", 8)
+                    .put("expected_version", version("/api/k8s/bid"))
+                    .put("cluster", "acme-k8s")));
+    world.add("readBidOutlook", s -> s.value("cluster", "acme-k8s"));
     world.add("readK8sMetrics", s -> s.value("cluster", "acme-k8s"));
   }
 

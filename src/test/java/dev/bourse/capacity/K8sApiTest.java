@@ -1,4 +1,4 @@
-package dev.bourse.k8s;
+package dev.bourse.capacity;
 
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -8,9 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
-import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.DirectChange;
-import dev.bourse.capacity.Hold;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -199,6 +196,61 @@ class K8sApiTest {
     put(market, order(market, 1, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
     assertEquals(0L, bid(market).getLong("version"), "nothing of it was written");
     assertEquals(List.of(), bids(market));
+  }
+
+  private static JsonObject preview(TestMarket market, JsonObject order) {
+    return market.red("orgwide").post("/api/k8s/bid/preview", order).ok();
+  }
+
+  @Test
+  void aPreviewNamesTheNodesThatABidLosesAndWritesNothing() {
+    TestMarket market = bourse.market();
+    assertEquals(2, preview(market, order(market, 2, 3)).getInteger("nodes_won"));
+    put(market, order(market, 2, 3)).ok();
+    untilActive(market, 2);
+    JsonObject shrunk = preview(market, order(market, 1, 2));
+    String first = read(market).getJsonArray("planned_release").getString(0);
+    assertEquals(new JsonArray().add(first), shrunk.getJsonArray("victims"));
+    JsonObject loss = shrunk.getJsonArray("losses").getJsonObject(0);
+    assertEquals(first, loss.getString("name"));
+    assertEquals("write", loss.getString("by"));
+    assertEquals(1, shrunk.getJsonArray("unprotected").size(), "the other loses its protection");
+    assertEquals(8, shrunk.getJsonObject("state").getJsonObject("bid").getInteger("max_gpus"));
+    assertFalse(shrunk.encode().contains("198.18."), "no address");
+    JsonObject stale = preview(market, order(market, 1, 2).put("expected_version", 7));
+    assertEquals("version-mismatch", stale.getJsonObject("would_refuse").getString("error"));
+    assertNull(stale.getValue("state"));
+    assertEquals(1L, bid(market).getLong("version"), "nothing is written");
+    assertEquals(2, metrics(market).getInteger("nodes_held"));
+    assertEquals(1, bids(market).size());
+    market
+        .blue("orgwide")
+        .post("/api/k8s/bid/preview", order(market, 1, 2).put("cluster", name(market)))
+        .refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void anOutlookNamesTheNodesThatRivalsTakeAndThePriceThatKeepsThem() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 2, 2)).ok();
+    untilActive(market, 2);
+    market.blueA().addKey();
+    market.blueA().declare(10, 5);
+    until("the rival's bid is seen", () -> outlook(market).getJsonArray("losses").size() > 0);
+    JsonObject outlook = outlook(market);
+    JsonObject loss = outlook.getJsonArray("losses").getJsonObject(0);
+    assertTrue(loss.getString("name").startsWith(market.name()), loss.encode());
+    assertEquals("market", loss.getString("by"));
+    assertEquals(5.0, outlook.getDouble("keep_price_per_gpu_hour"));
+    market
+        .red("orgwide")
+        .get("/api/vm/capacity/outlook?cluster=" + name(market))
+        .refused(ErrorCode.NOT_FOUND);
+    assertEquals(List.of(), bourse.audit(market.red(), true), "no read of it is recorded");
+  }
+
+  private static JsonObject outlook(TestMarket market) {
+    return market.red("orgwide").get("/api/k8s/bid/outlook").ok();
   }
 
   private static List<AuditRow> bids(TestMarket market) {

@@ -1,0 +1,90 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.Page;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.schemas.k8s.BidJson;
+import dev.bourse.schemas.k8s.K8sClusterPageJson;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+
+/** The Kubernetes contract's operations on clusters and bids. */
+public final class K8sRoutes {
+  private final CapacityService capacity;
+
+  /**
+   * @param capacity of the Kubernetes surface
+   */
+  public K8sRoutes(CapacityService capacity) {
+    this.capacity = capacity;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listK8sClusters", this::list)
+        .bind("readK8sCluster", this::read)
+        .bind("readBid", this::readBid)
+        .bind("writeBid", this::writeBid)
+        .bind("previewBid", this::previewBid)
+        .bind("readBidOutlook", this::readOutlook)
+        .bind("readK8sMetrics", this::readMetrics);
+  }
+
+  private Future<Answer> list(Call call) {
+    Page<ClusterView> page = capacity.list(call.principal(), call.after(), call.limit());
+    return Future.succeededFuture(
+        Answer.ok(
+            new K8sClusterPageJson(
+                page.items().stream().map(K8sText::summary).toList(),
+                page.more(),
+                page.more() ? page.last().cluster().name() : null)));
+  }
+
+  private Future<Answer> read(Call call) {
+    return encoded(
+        capacity.readCapacity(call.principal(), Optional.of(call.text("name"))).encoded());
+  }
+
+  private Future<Answer> readBid(Call call) {
+    return encoded(
+        ClusterView.Encoded.of(
+            K8sText.bid(capacity.readCapacity(call.principal(), call.findText("cluster")))));
+  }
+
+  private static Future<Answer> encoded(ClusterView.Encoded encoded) {
+    return Future.succeededFuture(Answer.encoded(encoded.json(), encoded.etag()));
+  }
+
+  private Future<Answer> writeBid(Call call) {
+    BidJson sent = BidJson.read(call.body());
+    return capacity
+        .declareCapacity(
+            call.principal(), Optional.ofNullable(sent.cluster()), order(call, sent), List.of())
+        .map(view -> Answer.ok(K8sText.bid(view)));
+  }
+
+  private Future<Answer> previewBid(Call call) {
+    BidJson sent = BidJson.read(call.body());
+    return capacity
+        .preview(call.principal(), Optional.ofNullable(sent.cluster()), order(call, sent))
+        .map(preview -> Answer.ok(K8sText.preview(preview)));
+  }
+
+  private static Capacity.Declare order(Call call, BidJson sent) {
+    return Capacity.Declare.of(call.principal().actor(), sent);
+  }
+
+  private Future<Answer> readOutlook(Call call) {
+    return capacity
+        .readOutlook(call.principal(), call.findText("cluster"))
+        .map(read -> Answer.ok(K8sText.outlook(read.cluster(), read.outlook())));
+  }
+
+  private Future<Answer> readMetrics(Call call) {
+    return Future.succeededFuture(
+        Answer.ok(
+            K8sText.metrics(capacity.readCapacity(call.principal(), call.findText("cluster")))));
+  }
+}
