@@ -1,7 +1,6 @@
 package dev.bourse.capacity;
 
 import dev.bourse.schemas.vm.AllocationJson;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -419,6 +418,11 @@ public record Allocation(
     return placement.minimumSlots != null && placement.minimumSlots > 1;
   }
 
+  /** True if it was granted to a gang that has not made it active yet. */
+  boolean isPendingOfGang() {
+    return isOfGang() && lifecycle.state == State.PROVISIONING;
+  }
+
   /**
    * Returns this allocation as active in the place of another. It continues the protection and the
    * notice of that node, because a swap must not prolong them.
@@ -493,17 +497,6 @@ public record Allocation(
 
   Allocation withPin(boolean pin) {
     return with(a -> a.pinned = pin);
-  }
-
-  /** Returns the addresses of the nodes that have one. */
-  static List<String> addresses(List<Allocation> nodes) {
-    List<String> addresses = new ArrayList<>();
-    for (Allocation node : nodes) {
-      if (node.publicIp != null) {
-        addresses.add(node.publicIp);
-      }
-    }
-    return addresses;
   }
 
   /** Returns the node as the capacity state shows it. */

@@ -11,7 +11,6 @@ import dev.bourse.schemas.k8s.BidJson;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,7 +34,8 @@ public final class Capacity {
    * @param maxGpus the number of GPUs wanted; null to keep the standing one, which is 0 before the
    *     first declaration
    * @param pricePerGpuHour the ceiling in US dollars; null to keep the standing one
-   * @param release addresses to release first on a shrink; empty to keep the standing nominations
+   * @param release names of nodes to release first on a shrink; empty to keep the standing
+   *     nominations
    * @param expectedVersion the version that the client read; null to skip the compare-and-set
    * @param conditions its minimum, end and budget
    */
@@ -72,7 +72,7 @@ public final class Capacity {
           actor,
           sent.maxGpus(),
           sent.limitPricePerGpuHour(),
-          Optional.empty(),
+          Optional.ofNullable(sent.release()),
           sent.expectedVersion(),
           Conditions.Changes.of(sent));
     }
@@ -185,7 +185,7 @@ public final class Capacity {
             nowMillis,
             cluster.orgId(),
             order.actor(),
-            cluster.kind() == Cluster.Kind.VM ? "vm_capacity_put" : "k8s_bid_put",
+            action(cluster, "put"),
             cluster.name(),
             detail(cluster, order, draft.declared, draft.version)),
         List.of(),
@@ -194,17 +194,13 @@ public final class Capacity {
   }
 
   /**
-   * Requests a swap of the node at this address. Repeating the request while the swap is in flight
-   * changes nothing and succeeds.
+   * Requests a swap of the node with this name on the cluster's surface. Repeating the request
+   * while the swap is in flight changes nothing and succeeds.
    */
   public static Transition swap(
-      Cluster cluster, String actor, String publicIp, Terms terms, long nowMillis) {
+      Cluster cluster, String actor, String name, Terms terms, long nowMillis) {
     requireArmed(cluster, terms);
-    Allocation node =
-        cluster
-            .findHeld(publicIp)
-            .filter(Allocation::fillsSlot)
-            .orElseThrow(() -> unknownNode(cluster, "node", publicIp));
+    Allocation node = cluster.findNamed(name).orElseThrow(() -> unknownNode(cluster, "node", name));
     if (node.isSwapping()) {
       return Transition.none(cluster);
     }
@@ -224,7 +220,7 @@ public final class Capacity {
     }
     if (node.pinned()) {
       throw ApiException.of(
-          ErrorCode.NODE_PINNED, "an operator has pinned " + publicIp + "; it cannot be swapped");
+          ErrorCode.NODE_PINNED, "an operator has pinned " + name + "; it cannot be swapped");
     }
     requireCadence(cluster, terms, nowMillis);
 
@@ -238,9 +234,9 @@ public final class Capacity {
             nowMillis,
             cluster.orgId(),
             actor,
-            "vm_capacity_swap",
+            action(cluster, "swap"),
             cluster.name(),
-            "node=" + publicIp + " version=" + draft.version));
+            "node=" + name + " version=" + draft.version));
   }
 
   /** Returns a node with a swap in flight, nominated last unless it was nominated before. */
@@ -411,32 +407,32 @@ public final class Capacity {
 
   private static Set<Allocation> nominated(Cluster cluster, Optional<List<String>> release) {
     Set<Allocation> nominated = new LinkedHashSet<>();
-    List<String> addresses = release.orElse(List.of());
-    Map<String, Allocation> held = new HashMap<>();
-    for (Allocation allocation :
-        addresses.isEmpty() ? List.<Allocation>of() : cluster.allocations()) {
-      if (allocation.fillsSlot() && allocation.publicIp() != null) {
-        held.put(allocation.publicIp(), allocation);
-      }
-    }
-    for (int i = 0; i < addresses.size(); i++) {
-      String address = addresses.get(i);
-      Allocation named = held.get(address);
+    List<String> names = release.orElse(List.of());
+    Map<String, Allocation> held = names.isEmpty() ? Map.of() : cluster.byName();
+    for (int i = 0; i < names.size(); i++) {
+      String name = names.get(i);
+      Allocation named = held.get(name);
       if (named == null) {
-        throw unknownNode(cluster, "release[" + i + "]", address);
+        throw unknownNode(cluster, "release[" + i + "]", name);
       }
       nominated.add(named);
     }
     return nominated;
   }
 
-  static ApiException unknownNode(Cluster cluster, String field, String address) {
+  static ApiException unknownNode(Cluster cluster, String field, String name) {
     return ApiException.of(
         ErrorCode.UNKNOWN_NODE,
-        "%s: '%s' is not the public IP of a node that cluster %s holds; nothing was written",
+        "%s: '%s' is not the %s of a node that cluster %s holds; nothing was written",
         field,
-        Text.shown(address),
+        Text.shown(name),
+        cluster.kind() == Cluster.Kind.VM ? "public IP" : "name",
         cluster.name());
+  }
+
+  /** Returns the action of a write in the audit trail. */
+  static String action(Cluster cluster, String write) {
+    return (cluster.kind() == Cluster.Kind.VM ? "vm_capacity_" : "k8s_bid_") + write;
   }
 
   /** Returns a draft with the next version and the time of the write. */

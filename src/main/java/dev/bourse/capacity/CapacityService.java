@@ -203,10 +203,7 @@ public final class CapacityService {
       Principal caller, Optional<String> named, Optional<List<String>> release) {
     ClusterView view = access.resolve(caller, named);
     Set<String> held = new HashSet<>();
-    view.cluster().releaseOrder().stream()
-        .map(Allocation::publicIp)
-        .filter(Objects::nonNull)
-        .forEach(held::add);
+    held.addAll(view.cluster().namesOf(view.cluster().releaseOrder()));
     Optional<List<String>> known =
         release.map(sent -> sent.stream().filter(held::contains).distinct().toList());
     List<String> unknown =
@@ -280,7 +277,7 @@ public final class CapacityService {
             after -> {
               Cluster cluster = after.cluster();
               Long requestedAt =
-                  cluster.findHeld(node).map(Allocation::swapRequestedAtMillis).orElse(null);
+                  cluster.findNamed(node).map(Allocation::swapRequestedAtMillis).orElse(null);
               long since = requestedAt == null ? clock.millis() : requestedAt;
               return new Swap(
                   cluster.name(),

@@ -293,6 +293,49 @@ public record Cluster(
     return allocations.stream().filter(a -> a.allocationId().equals(allocationId)).findFirst();
   }
 
+  /**
+   * Returns a node's name on the cluster's surface: its address for a VM cluster, null while it has
+   * none; its id for a Kubernetes cluster.
+   */
+  public @Nullable String nameOf(Allocation node) {
+    return switch (kind()) {
+      case VM -> node.publicIp();
+      case K8S -> node.nodeId();
+    };
+  }
+
+  /** Returns the names of the nodes that have one, on the cluster's surface. */
+  public List<String> namesOf(List<Allocation> nodes) {
+    List<String> names = new ArrayList<>();
+    for (Allocation node : nodes) {
+      String name = nameOf(node);
+      if (name != null) {
+        names.add(name);
+      }
+    }
+    return names;
+  }
+
+  /**
+   * Finds a held node that fills a slot by its name on the cluster's surface. A node of a gang is
+   * found once it is active, because its tenant does not use it before.
+   */
+  public Optional<Allocation> findNamed(String name) {
+    return Optional.ofNullable(byName().get(name));
+  }
+
+  /** Returns the nodes that {@link #findNamed} finds, by their names. */
+  Map<String, Allocation> byName() {
+    Map<String, Allocation> named = new HashMap<>();
+    for (Allocation node : allocations) {
+      String name = nameOf(node);
+      if (name != null && node.fillsSlot() && !node.isPendingOfGang()) {
+        named.put(name, node);
+      }
+    }
+    return named;
+  }
+
   /** Finds an open allocation by its address. */
   public Optional<Allocation> findHeld(String publicIp) {
     return allocations.stream()

@@ -148,22 +148,24 @@ public final class ClusterView {
         cluster.standing().ranksLastUntilMillis(),
         cluster.pending(pool.gpusPerNode()),
         cluster.allocations().stream().map(Allocation::toJson).toList(),
-        Allocation.addresses(cluster.releaseOrder()),
+        cluster.namesOf(cluster.releaseOrder()),
         nominations(),
-        Allocation.addresses(swapping()),
+        swaps(),
         billingHold(),
         switches.spendLimitEnforced(),
         switches.billingHoldEnforced(),
         environment(pool));
   }
 
-  private List<Allocation> swapping() {
-    return cluster.allocations().stream().filter(a -> a.isOpen() && a.isSwapping()).toList();
+  /** Returns the names of the nodes with a swap in flight. */
+  List<String> swaps() {
+    return cluster.namesOf(
+        cluster.allocations().stream().filter(a -> a.isOpen() && a.isSwapping()).toList());
   }
 
-  /** Returns the public IPs of the standing nominations, in order. */
+  /** Returns the names of the standing nominations, in order. */
   List<String> nominations() {
-    return Allocation.addresses(
+    return cluster.namesOf(
         cluster.allocations().stream()
             .filter(a -> a.isOpen() && a.nomination() > 0)
             .sorted(Comparator.comparingInt(Allocation::nomination))

@@ -159,7 +159,7 @@ public record Conditions(
      * @throws ApiException if a time cannot be parsed
      */
     static Changes of(BidJson sent) {
-      return of(Setting.kept(), sent.until(), sent.maxSpendUsd(), Setting.kept());
+      return of(sent.minGpus(), sent.until(), sent.maxSpendUsd(), sent.autoSwap());
     }
 
     private static Changes of(

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of a gang: a cluster with a minimum of several nodes. The nodes of the minimum become
- * active together. If the minimum is not ready in time, its grants are unwound. Pure functions.
+ * active together, those of a Kubernetes cluster one by one. If the minimum is not ready in time,
+ * its grants are unwound. Pure functions.
  */
 public final class Gang {
   private Gang() {}
@@ -42,11 +43,12 @@ public final class Gang {
   }
 
   /**
-   * True if as many nodes as the minimum are active or ready with their keys, so that they become
-   * active.
+   * True if nodes that are ready with their keys become active: if as many as the minimum are. A
+   * Kubernetes cluster uses a node once it has joined, and its own control plane can refuse the
+   * others. So each of its nodes becomes active, and is billed, as soon as it has joined.
    */
   static boolean isKeyed(Cluster cluster, int gpusPerNode) {
-    return prepared(cluster, false) >= governing(cluster, gpusPerNode);
+    return prepared(cluster, cluster.kind() == Cluster.Kind.K8S) >= governing(cluster, gpusPerNode);
   }
 
   /**

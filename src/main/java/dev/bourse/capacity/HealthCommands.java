@@ -72,9 +72,9 @@ public final class HealthCommands {
               now,
               cluster.orgId(),
               AUTO_SWAP,
-              "vm_capacity_swap",
+              Capacity.action(cluster, "swap"),
               cluster.name(),
-              "node=" + failed.publicIp() + " health=failed"));
+              "node=" + cluster.nameOf(failed) + " health=failed"));
     };
   }
 

@@ -6,6 +6,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.schemas.k8s.BidJson;
 import dev.bourse.schemas.k8s.K8sClusterPageJson;
+import dev.bourse.schemas.k8s.K8sSwapRequestJson;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +30,7 @@ public final class K8sRoutes {
         .bind("writeBid", this::writeBid)
         .bind("previewBid", this::previewBid)
         .bind("readBidOutlook", this::readOutlook)
+        .bind("swapK8sNode", this::swapNode)
         .bind("readK8sMetrics", this::readMetrics);
   }
 
@@ -80,6 +82,14 @@ public final class K8sRoutes {
     return capacity
         .readOutlook(call.principal(), call.findText("cluster"))
         .map(read -> Answer.ok(K8sText.outlook(read.cluster(), read.outlook())));
+  }
+
+  private Future<Answer> swapNode(Call call) {
+    K8sSwapRequestJson sent = K8sSwapRequestJson.read(call.body());
+    return capacity
+        .swapNode(call.principal(), Optional.ofNullable(sent.cluster()), sent.node())
+        .map(CapacityRoutes::toJson)
+        .map(Answer::ok);
   }
 
   private Future<Answer> readMetrics(Call call) {

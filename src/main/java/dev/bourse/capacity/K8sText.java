@@ -55,9 +55,12 @@ final class K8sText {
         cluster.pending(pool.gpusPerNode()),
         prices.toJson(),
         terms(cluster),
+        cluster.standing().ranksLastUntilMillis(),
         view.billingHold(),
         cluster.allocations().stream().map(K8sText::node).toList(),
-        names(cluster.releaseOrder()));
+        cluster.namesOf(cluster.releaseOrder()),
+        view.nominations(),
+        view.swaps());
   }
 
   /** Returns a cluster's bid. */
@@ -103,8 +106,8 @@ final class K8sText {
         nextTick.nodesGranted(),
         nextTick.nodesUnfilled(),
         TickPreview.MinimumMissed.label(nextTick.minimumMissed()),
-        names(would.victims()),
-        names(would.noticed()),
+        would.state().cluster().namesOf(would.victims()),
+        would.state().cluster().namesOf(would.noticed()),
         would.losses().stream().map(K8sText::loss).toList(),
         would.unprotected().stream()
             .map(a -> new K8sPreviewedProtectionJson(a.nodeId(), a.protectedUntilWhileActive()))
@@ -152,6 +155,7 @@ final class K8sText {
         a.nodeId(),
         lower(a.state()),
         a.grantedAtMillis(),
+        a.isSwapping(),
         a.protectedUntilWhileActive(),
         notice == null ? null : notice.endsAtMillis(),
         notice == null ? null : notice.reason().label(),
@@ -177,15 +181,14 @@ final class K8sText {
         declared.maxGpus(),
         cluster.verdict().bidTooLow(),
         cluster.verdict().capacityUnavailable(),
+        declared.effectiveAtMillis(),
         declared.updatedAtMillis(),
         declared.updatedBy(),
+        declared.conditions().minGpus(),
         declared.untilMillis(),
         budget == null ? null : Price.toUsd(budget.maxSpendCents()),
-        budget == null ? null : budget.sinceMillis());
-  }
-
-  private static List<String> names(List<Allocation> nodes) {
-    return nodes.stream().map(Allocation::nodeId).toList();
+        budget == null ? null : budget.sinceMillis(),
+        declared.conditions().autoSwap());
   }
 
   private static int held(Cluster cluster) {

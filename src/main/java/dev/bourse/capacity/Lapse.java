@@ -132,7 +132,7 @@ public final class Lapse {
             nowMillis,
             cluster.orgId(),
             Activity.MARKET,
-            cluster.kind() == Cluster.Kind.VM ? "vm_capacity_lapse" : "k8s_bid_lapse",
+            Capacity.action(cluster, "lapse"),
             cluster.name(),
             "reason=%s at=%s version=%s"
                 .formatted(reason.label(), Times.rfc3339(endMillis), draft.version)),

@@ -6,6 +6,7 @@ import dev.bourse.access.TokenLimits;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
@@ -33,9 +34,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Declares the capacity of a VM cluster, swaps one of its nodes, or bids for a Kubernetes cluster,
- * in two phases. The preview for a VM cluster reads its capacity, and is recorded as a read. Nodes
- * are named as on the cluster's surface.
+ * Declares the capacity of a cluster or swaps one of its nodes, in two phases. The preview for a VM
+ * cluster reads its capacity, and is recorded as a read. Nodes are named as on the cluster's
+ * surface.
  */
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
@@ -43,21 +44,18 @@ public final class BidWriteTool implements Tool {
   private static final ArgumentRules FIELDS =
       new ArgumentRules(
           "kind",
-          Set.of(
-              "phase",
-              "cluster",
-              "max_gpus",
-              "max_price_per_gpu_hour",
-              "expected_version",
-              "until",
-              "max_spend_usd",
-              "confirm_token"),
-          Map.of(
-              ClusterKind.VM.label(),
-              Stream.concat(Stream.of("release"), Conditions.Changes.FIELDS.stream())
-                  .collect(Collectors.toUnmodifiableSet()),
-              ClusterKind.K8S.label(),
-              Set.of()));
+          Stream.concat(
+                  Stream.of(
+                      "phase",
+                      "cluster",
+                      "max_gpus",
+                      "max_price_per_gpu_hour",
+                      "expected_version",
+                      "release",
+                      "confirm_token"),
+                  Conditions.Changes.FIELDS.stream())
+              .collect(Collectors.toUnmodifiableSet()),
+          Map.of(ClusterKind.VM.label(), Set.of(), ClusterKind.K8S.label(), Set.of()));
 
   private static final String SWAP = "swap";
 
@@ -106,26 +104,30 @@ public final class BidWriteTool implements Tool {
     declaration.remove("action");
     FIELDS.check(declaration);
     FIELDS.require(arguments, "max_price_per_gpu_hour");
+    if (ClusterKind.of(arguments) == ClusterKind.VM) {
+      FIELDS.require(arguments, "max_gpus");
+    }
+    return preview
+        ? surface(arguments)
+            .readLimits(caller)
+            .compose(limits -> preview(caller, arguments, limits))
+        : confirm(caller, arguments);
+  }
+
+  private CapacityService surface(JsonObject arguments) {
     return switch (ClusterKind.of(arguments)) {
-      case VM -> {
-        FIELDS.require(arguments, "max_gpus");
-        yield preview
-            ? capacity.readLimits(caller).compose(limits -> previewVm(caller, arguments, limits))
-            : confirmVm(caller, arguments);
-      }
-      case K8S ->
-          preview
-              ? capacity.readLimits(caller).compose(limits -> previewK8s(caller, arguments, limits))
-              : confirmK8s(caller, arguments);
+      case VM -> capacity;
+      case K8S -> k8s;
     };
   }
 
-  private Future<Buffer> previewVm(Principal caller, JsonObject arguments, TokenLimits limits) {
+  private Future<Buffer> preview(Principal caller, JsonObject arguments, TokenLimits limits) {
+    CapacityService surface = surface(arguments);
     CapacityService.Nominated named =
-        capacity.nominate(
+        surface.nominate(
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
     long version = arguments.getLong("expected_version", named.version());
-    return capacity
+    return surface
         .preview(
             caller,
             Optional.of(named.cluster()),
@@ -147,11 +149,9 @@ public final class BidWriteTool implements Tool {
     long version = outlook.getLong("version");
     JsonObject json =
         outlook
-            .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
-            .put("noticed", list(expected.noticed().stream().map(Allocation::publicIp).toList()))
-            .put(
-                "unprotected",
-                list(expected.unprotected().stream().map(Allocation::publicIp).toList()))
+            .put("releases", names(expected, expected.victims()))
+            .put("noticed", names(expected, expected.noticed()))
+            .put("unprotected", names(expected, expected.unprotected()))
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
@@ -163,16 +163,23 @@ public final class BidWriteTool implements Tool {
         expected.state().encoded().json());
   }
 
-  private Future<Buffer> confirmVm(Principal caller, JsonObject arguments) {
+  /** Returns the names of nodes, null for one that has none yet. */
+  private static JsonArray names(Preview.Expected expected, List<Allocation> nodes) {
+    Cluster cluster = expected.state().cluster();
+    return list(nodes.stream().map(cluster::nameOf).toList());
+  }
+
+  private Future<Buffer> confirm(Principal caller, JsonObject arguments) {
     return confirms
         .check(caller, NAME, arguments)
         .compose(
             confirmation ->
-                capacity.declareCapacity(
-                    caller,
-                    Optional.of(confirmation.subject()),
-                    order(caller, arguments, release(arguments), confirmation.version()),
-                    List.of(confirms.use(confirmation))))
+                surface(arguments)
+                    .declareCapacity(
+                        caller,
+                        Optional.of(confirmation.subject()),
+                        order(caller, arguments, release(arguments), confirmation.version()),
+                        List.of(confirms.use(confirmation))))
         .map(after -> state(written(arguments, after), after.encoded().json()));
   }
 
@@ -183,8 +190,16 @@ public final class BidWriteTool implements Tool {
   private static Capacity.Declare order(
       Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
     JsonObject body = arguments.copy().put("expected_version", version);
-    release.ifPresent(addresses -> body.put("release", new JsonArray(addresses)));
-    return Capacity.Declare.of(caller.actor(), CapacityDeclarationJson.read(body));
+    release.ifPresent(nodes -> body.put("release", new JsonArray(nodes)));
+    return switch (ClusterKind.of(arguments)) {
+      case VM -> Capacity.Declare.of(caller.actor(), CapacityDeclarationJson.read(body));
+      case K8S ->
+          Capacity.Declare.of(
+              caller.actor(),
+              BidJson.read(
+                  body.put(
+                      "limit_price_per_gpu_hour", arguments.getValue("max_price_per_gpu_hour"))));
+    };
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {
@@ -192,66 +207,11 @@ public final class BidWriteTool implements Tool {
         .map(release -> release.stream().map(String.class::cast).toList());
   }
 
-  private Future<Buffer> previewK8s(Principal caller, JsonObject arguments, TokenLimits limits) {
-    ClusterView standing =
-        k8s.readCapacity(caller, Optional.ofNullable(arguments.getString("cluster")));
-    String cluster = standing.cluster().name();
-    long version = arguments.getLong("expected_version", standing.cluster().version());
-    return k8s.preview(caller, Optional.of(cluster), bid(caller, arguments, version))
-        .map(
-            preview -> {
-              Preview.Expected expected = preview.orElseThrow();
-              JsonObject json =
-                  outlook(arguments, cluster, version, expected, limits)
-                      .put(
-                          "releases",
-                          list(expected.victims().stream().map(Allocation::nodeId).toList()))
-                      .put(
-                          "noticed",
-                          list(expected.noticed().stream().map(Allocation::nodeId).toList()))
-                      .put(
-                          "unprotected",
-                          list(expected.unprotected().stream().map(Allocation::nodeId).toList()));
-              return state(
-                  confirmable(json, caller, arguments, cluster, version),
-                  expected.state().encoded().json());
-            });
-  }
-
-  private Future<Buffer> confirmK8s(Principal caller, JsonObject arguments) {
-    return confirms
-        .check(caller, NAME, arguments)
-        .compose(
-            confirmation ->
-                k8s.declareCapacity(
-                    caller,
-                    Optional.of(confirmation.subject()),
-                    bid(caller, arguments, confirmation.version()),
-                    List.of(confirms.use(confirmation))))
-        .map(after -> state(written(arguments, after), after.encoded().json()));
-  }
-
-  private static Capacity.Declare bid(Principal caller, JsonObject arguments, long version) {
-    JsonObject body =
-        arguments
-            .copy()
-            .put("limit_price_per_gpu_hour", arguments.getValue("max_price_per_gpu_hour"))
-            .put("expected_version", version);
-    return Capacity.Declare.of(caller.actor(), BidJson.read(body));
-  }
-
-  /** Kubernetes clusters have no swaps, because their nodes have no public IPs to name them by. */
-  private static String node(JsonObject arguments) {
-    if (ClusterKind.of(arguments) == ClusterKind.K8S) {
-      throw ApiException.badField("kind", ClusterKind.K8S.label(), "vm, for action swap");
-    }
-    return SWAP_FIELDS.text(arguments, "node");
-  }
-
   private Future<Buffer> previewSwap(Principal caller, JsonObject arguments) {
-    String node = node(arguments);
+    String node = SWAP_FIELDS.text(arguments, "node");
     ClusterView standing =
-        capacity.previewSwap(caller, Optional.ofNullable(arguments.getString("cluster")), node);
+        surface(arguments)
+            .previewSwap(caller, Optional.ofNullable(arguments.getString("cluster")), node);
     String cluster = standing.cluster().name();
     long version = standing.cluster().version();
     JsonObject answer =
@@ -264,17 +224,18 @@ public final class BidWriteTool implements Tool {
   }
 
   private Future<Buffer> confirmSwap(Principal caller, JsonObject arguments) {
-    String node = node(arguments);
+    String node = SWAP_FIELDS.text(arguments, "node");
     return confirms
         .check(caller, NAME, arguments)
         .compose(
             confirmation ->
-                capacity.swapNode(
-                    caller,
-                    confirmation.subject(),
-                    node,
-                    confirmation.version(),
-                    List.of(confirms.use(confirmation))))
+                surface(arguments)
+                    .swapNode(
+                        caller,
+                        confirmation.subject(),
+                        node,
+                        confirmation.version(),
+                        List.of(confirms.use(confirmation))))
         .map(
             swap ->
                 answer(arguments, swap.cluster(), swap.version())
@@ -294,8 +255,8 @@ public final class BidWriteTool implements Tool {
   }
 
   /**
-   * The part of a preview common to both kinds: the highest cost, and the expected outcome of the
-   * next tick.
+   * The part of a preview without the nodes: the highest cost, and the expected outcome of the next
+   * tick.
    */
   private static JsonObject outlook(
       JsonObject arguments,

@@ -111,7 +111,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
       int patienceSeconds) {
     StringBuilder lines = new StringBuilder();
     publicKeys.forEach(key -> lines.append(key).append('\n'));
-    String prepare = config.filled(config.prepareCommand().strip(), machine.nodeId());
+    String prepare =
+        terms.runsCommand() ? config.filled(config.prepareCommand().strip(), machine.nodeId()) : "";
     return run(
         config,
         machine,

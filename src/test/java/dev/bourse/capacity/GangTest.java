@@ -80,6 +80,22 @@ class GangTest {
   }
 
   @Test
+  void aNodeOfAKubernetesGangIsBilledOnceItHasJoinedAlsoIfAnotherIsRefused() {
+    Cluster one = Sample.onK8s(ready(granted(), "a0", LATER).next());
+    assertFalse(Gang.isNext(one, node(one, "a0"), GPUS), "it joins when the minimum is prepared");
+    assertEquals(Optional.empty(), one.findNamed("n0"), "nobody swaps or nominates it");
+    Cluster two = ready(one, "a2", LATER + 5).next();
+    assertTrue(Gang.isNext(two, node(two, "a0"), GPUS));
+    assertNull(node(two, "a0").activeAtMillis());
+    Cluster joined = keyed(two, "a0", LATER + 6).next();
+    assertEquals(LATER + 6, node(joined, "a0").activeAtMillis());
+    assertNull(node(joined, "a2").activeAtMillis());
+    assertEquals("a0", joined.findNamed("n0").orElseThrow().allocationId());
+    Cluster refused = MarketTransitions.unwound(joined, "a2", "refused", LATER + 7).next();
+    assertEquals(LATER + 6, node(refused, "a0").activeAtMillis());
+  }
+
+  @Test
   void aMinimumThatIsRaisedAfterTheGrantKeepsNoNodeFromBeingBilled() {
     Cluster one = ready(granted(), "a0", LATER).next();
     Cluster raised =

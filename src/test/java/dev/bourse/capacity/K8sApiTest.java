@@ -30,7 +30,7 @@ class K8sApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(16);
+    bourse = RunningBourse.withMarkets(24);
   }
 
   @AfterAll
@@ -189,7 +189,13 @@ class K8sApiTest {
     assertEquals(
         1.0,
         put(market, order(market, 1, 0.99)).refused(ErrorCode.BID_TOO_LOW).getDouble("minimum"));
-    put(market, order(market, 1, 2).put("release", new JsonArray())).refused(ErrorCode.BAD_REQUEST);
+    assertEquals(
+        "release[0]: 'other' is not the name of a node that cluster %s holds; nothing was written"
+            .formatted(name(market)),
+        put(market, order(market, 1, 2).put("release", new JsonArray().add("other")))
+            .refused(ErrorCode.UNKNOWN_NODE)
+            .getString("detail"));
+    put(market, order(market, 1, 2).put("min_gpus", 16)).refused(ErrorCode.BAD_REQUEST);
     bourse.steer(name(market), DirectChange.posture(Cluster.Posture.STATIC));
     put(market, order(market, 1, 2)).refused(ErrorCode.STATIC_POSTURE);
     bourse.steer(name(market), DirectChange.armWrites(false));
@@ -227,6 +233,81 @@ class K8sApiTest {
         .blue("orgwide")
         .post("/api/k8s/bid/preview", order(market, 1, 2).put("cluster", name(market)))
         .refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void aShrinkTakesTheNamedNodeFirst() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 2, 2)).ok();
+    untilActive(market, 2);
+    List<String> planned = ClusterClient.texts(read(market).getJsonArray("planned_release"));
+    JsonArray last = new JsonArray().add(planned.get(1));
+    put(market, order(market, 2, 2).put("release", last)).ok();
+    assertEquals(last, read(market).getJsonArray("nominations"));
+    assertEquals(
+        List.of(planned.get(1), planned.get(0)),
+        ClusterClient.texts(read(market).getJsonArray("planned_release")));
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    assertEquals(planned.get(0), node(market, 0).getString("name"));
+    market
+        .blue("orgwide")
+        .put("/api/k8s/bid", order(market, 0, 2).put("cluster", name(market)))
+        .refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void aMinimumIsWonWholeOrNotAtAllAndClearedByNull() {
+    TestMarket market = bourse.market();
+    int more = (TestMarket.NODES + 1) * ClusterClient.NODE;
+    JsonObject gang = order(market, TestMarket.NODES + 1, 2).put("min_gpus", more);
+    assertEquals("size", preview(market, gang).getString("minimum_missed"));
+    JsonObject standing = put(market, gang).ok().getJsonObject("bid");
+    assertEquals(more, standing.getInteger("min_gpus"));
+    assertEquals(0, metrics(market).getInteger("nodes_held"));
+    put(market, order(market, 2, 2).put("min_gpus", 16).put("auto_swap", true)).ok();
+    untilActive(market, 2);
+    put(market, order(market, 1, 2)).refused(ErrorCode.BAD_REQUEST);
+    JsonObject cleared = put(market, order(market, 1, 2).putNull("min_gpus")).ok();
+    assertNull(cleared.getJsonObject("bid").getValue("min_gpus"));
+    assertTrue(cleared.getJsonObject("bid").getBoolean("auto_swap"), "it stays");
+  }
+
+  @Test
+  void aSwapGrantsAnotherNodeAndThenTakesTheNamedOne() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    String old = node(market, 0).getString("name");
+    JsonObject request = new JsonObject().put("node", old).put("cluster", name(market));
+    market.blue("orgwide").post("/api/k8s/bid/swap", request).refused(ErrorCode.NOT_FOUND);
+    market.red("orgwide").post("/api/vm/capacity/swap", request).refused(ErrorCode.NOT_FOUND);
+    swap(market, request.copy().put("node", "10.0.0.1")).refused(ErrorCode.UNKNOWN_NODE);
+    JsonObject swap = swap(market, request).ok();
+    assertEquals(old, swap.getString("node"));
+    assertEquals("swapping", swap.getString("state"));
+    assertEquals(swap, swap(market, request).ok(), "repeated");
+    assertEquals(2L, swap.getLong("version"));
+    until(
+        "another node is in its place",
+        () -> {
+          JsonArray nodes = read(market).getJsonArray("nodes");
+          return nodes.size() == 1 && !node(market, 0).getString("name").equals(old);
+        });
+    assertEquals(
+        List.of("node=" + old + " version=2"),
+        bourse.audit(market.red(), false).stream()
+            .filter(row -> row.action().equals("k8s_bid_swap"))
+            .map(AuditRow::detail)
+            .toList());
+  }
+
+  private static HttpAnswer swap(TestMarket market, JsonObject request) {
+    return market.red("orgwide").post("/api/k8s/bid/swap", request);
+  }
+
+  private static JsonObject node(TestMarket market, int index) {
+    return read(market).getJsonArray("nodes").getJsonObject(index);
   }
 
   @Test

@@ -285,21 +285,23 @@ class RecordedAnswersTest {
         "clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
         "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9},"bid":{\
         "limit_price_per_gpu_hour":2.35,"max_gpus":32,"bid_too_low":false,"capacity_unavailable":\
-        null,"updated_at":"2023-11-14T22:23:30.000Z","updated_by":"token:abc","until":\
-        "2023-11-15T22:13:20.000Z","max_spend_usd":120.5,"max_spend_since":"2023-11-14T22:23:\
-        30.000Z"},"billing_hold":{"state":"hold","reason":"unpaid","stage":"notice",\
-        "enforce_after_ms":700077},"nodes":[{"name":"n0","state":"active","granted_at":\
-        "2023-11-14T22:13:21.000Z","protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":\
-        "2023-11-14T22:24:59.000Z","reclaim_reason":"outbid","health":{"state":"failed","since":\
-        "2023-11-14T22:23:20.000Z","reasons":["GPU 3 \\"lost\\"","é\\n"]}},{"name":"n1","state":\
-        "active","granted_at":"2023-11-14T22:13:22.000Z","protected_until":"2023-11-14T23:14:\
+        null,"effective_at":"2023-11-14T22:23:31.000Z","updated_at":"2023-11-14T22:23:30.000Z",\
+        "updated_by":"token:abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":\
+        120.5,"max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"ranks_last_until":\
+        null,"billing_hold":{"state":"hold","reason":"unpaid","stage":"notice","enforce_after_ms":\
+        700077},"nodes":[{"name":"n0","state":"active","granted_at":"2023-11-14T22:13:21.000Z",\
+        "swap":false,"protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":"2023-11-14T22:24:\
+        59.000Z","reclaim_reason":"outbid","health":{"state":"failed","since":"2023-11-14T22:23:\
+        20.000Z","reasons":["GPU 3 \\"lost\\"","é\\n"]}},{"name":"n1","state":"active",\
+        "granted_at":"2023-11-14T22:13:22.000Z","swap":true,"protected_until":"2023-11-14T23:14:\
         20.000Z","reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown","since":\
         "2023-11-14T22:13:22.000Z","reasons":[]}},{"name":"n2","state":"active","granted_at":\
-        "2023-11-14T22:13:23.000Z","protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":null,\
-        "reclaim_reason":null,"health":{"state":"unknown","since":"2023-11-14T22:13:23.000Z",\
-        "reasons":[]}},{"name":"n5","state":"provisioning","granted_at":"2023-11-14T22:23:40.000Z",\
-        "protected_until":null,"reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown",\
-        "since":"2023-11-14T22:23:40.000Z","reasons":[]}}],"planned_release":["n0","n1","n2"]}\
+        "2023-11-14T22:13:23.000Z","swap":false,"protected_until":"2023-11-14T23:14:20.000Z",\
+        "reclaim_at":null,"reclaim_reason":null,"health":{"state":"unknown","since":"2023-11-14T22:\
+        13:23.000Z","reasons":[]}},{"name":"n5","state":"provisioning","granted_at":"2023-11-14T22:\
+        23:40.000Z","swap":false,"protected_until":null,"reclaim_at":null,"reclaim_reason":null,\
+        "health":{"state":"unknown","since":"2023-11-14T22:23:40.000Z","reasons":[]}}],\
+        "planned_release":["n0","n1","n2"],"nominations":["n0","n1"],"swaps":["n1"]}\
         """,
         state(Sample.onK8s(full())));
   }
@@ -312,7 +314,8 @@ class RecordedAnswersTest {
         "gpus_per_node":8,"nodes_held":0,"nodes_pending":0,"pool":{"pool":"h100","site":"site-1",\
         "clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
         "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9},"bid":null,\
-        "billing_hold":null,"nodes":[],"planned_release":[]}\
+        "ranks_last_until":null,"billing_hold":null,"nodes":[],"planned_release":[],"nominations":[\
+        ],"swaps":[]}\
         """,
         state(Sample.onK8s(empty())));
   }
@@ -322,11 +325,12 @@ class RecordedAnswersTest {
     assertEquals(
         """
         {"cluster":"c1","version":3,"gpus_per_node":8,"bid":{"limit_price_per_gpu_hour":2.35,\
-        "max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"updated_at":"2023-11-14T22:\
-        23:30.000Z","updated_by":"token:abc","until":"2023-11-15T22:13:20.000Z","max_spend_usd":\
-        120.5,"max_spend_since":"2023-11-14T22:23:30.000Z"},"billing_hold":{"state":"hold",\
-        "reason":"unpaid","stage":"notice","enforce_after_ms":700077},"pool":{"pool":"h100","site":\
-        "site-1","clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
+        "max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
+        "2023-11-14T22:23:31.000Z","updated_at":"2023-11-14T22:23:30.000Z","updated_by":"token:\
+        abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":120.5,\
+        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"billing_hold":{"state":\
+        "hold","reason":"unpaid","stage":"notice","enforce_after_ms":700077},"pool":{"pool":"h100",\
+        "site":"site-1","clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
         "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9}}\
         """,
         K8sText.bid(view(Sample.onK8s(full()))).toBuffer().toString());
@@ -360,10 +364,11 @@ class RecordedAnswersTest {
         "NVIDIA","gpu_model":null,"gpus_per_node":8,"nodes_held":0,"nodes_pending":0,"pool":{\
         "pool":"h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
         "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
-        "max_price_cap_per_gpu_hour":1.23456789012E9},"bid":null,"billing_hold":null,"nodes":[],\
-        "planned_release":[]},"nodes_won":3,"nodes_granted":2,"nodes_unfilled":1,"minimum_missed":\
-        "price","victims":["n0"],"noticed":["n2"],"losses":[{"name":"n0","by":"write","reclaim_at":\
-        null,"protected_until":"2023-11-14T23:14:20.000Z"},{"name":"n2","by":"notice","reclaim_at":\
+        "max_price_cap_per_gpu_hour":1.23456789012E9},"bid":null,"ranks_last_until":null,\
+        "billing_hold":null,"nodes":[],"planned_release":[],"nominations":[],"swaps":[]},\
+        "nodes_won":3,"nodes_granted":2,"nodes_unfilled":1,"minimum_missed":"price","victims":[\
+        "n0"],"noticed":["n2"],"losses":[{"name":"n0","by":"write","reclaim_at":null,\
+        "protected_until":"2023-11-14T23:14:20.000Z"},{"name":"n2","by":"notice","reclaim_at":\
         "2023-11-14T22:23:20.000Z","protected_until":"2023-11-14T23:14:20.000Z"}],"unprotected":[{\
         "name":"n0","protected_until":"2023-11-14T23:14:20.000Z"}],"clearing_price_per_gpu_hour":\
         1.55,"admission_price_per_gpu_hour":null,"cost_per_hour":1234.0,"worst_case_usd":null,\

@@ -71,7 +71,7 @@ public final class Sample {
   }
 
   /** Returns the same cluster on the Kubernetes surface. */
-  static Cluster onK8s(Cluster vm) {
+  public static Cluster onK8s(Cluster vm) {
     return new Cluster(
         new Cluster.Identity(vm.name(), vm.orgId(), vm.pool(), Cluster.Kind.K8S),
         vm.controls(),

@@ -45,6 +45,21 @@ class MarketWorkTest extends MarketFixture {
   }
 
   @Test
+  void theNodesOfAKubernetesGangJoinWhenAllOfItsMinimumArePrepared() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.provisionsToFail.put("n1", 1);
+    adopt(Sample.onK8s(Sample.bidder("c1", "acme", "2.00", 16, 2, Sample.T0)));
+    await(market.start());
+    eventually("one is unwound", () -> nodes.count("provision n1") == 1);
+    assertEquals(List.of(), nodes.commands, "nothing joins while another is not prepared");
+    clock.advance(120_000);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+
+    assertEquals(List.of("n0", "n1"), nodes.commands.stream().sorted().toList());
+  }
+
+  @Test
   void aFailureThatSaysNothingAboutTheMachineUnwindsNoGrant() throws Exception {
     onlyNode("n0");
     nodes.callsToBreak.put("n0", 2);

@@ -190,7 +190,6 @@ class McpActingApiTest extends McpApiFixture {
     assertEquals(overHttp, dave.refused("bid_write", swap("192.0.2.1"), ErrorCode.UNKNOWN_NODE));
     assertTrue(remedy(dave, "bid_write", swap("192.0.2.1")).startsWith("capacity_read"));
     dave.refused("bid_write", swap("192.0.2.1").put("max_gpus", 8), ErrorCode.BAD_REQUEST);
-    dave.refused("bid_write", swap("192.0.2.1").put("kind", "k8s"), ErrorCode.BAD_REQUEST);
     JsonObject nameless = swap("192.0.2.1");
     nameless.remove("node");
     dave.refused("bid_write", nameless, ErrorCode.BAD_REQUEST);

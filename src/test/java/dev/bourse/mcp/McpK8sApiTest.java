@@ -3,6 +3,7 @@ package dev.bourse.mcp;
 import static dev.bourse.testing.McpClient.confirm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
@@ -135,6 +136,30 @@ class McpK8sApiTest extends McpApiFixture {
   }
 
   @Test
+  void aSwapAndAReleaseNameNodesByTheirNames() {
+    write(bid(2, 4));
+    List<String> held = untilActive(2);
+    JsonObject release = bid(2, 4).put("release", new JsonArray(List.of(held.get(1), "no-node")));
+    JsonObject preview = alice.ok("bid_write", release);
+    assertEquals(new JsonArray(List.of(held.get(1))), preview.getJsonArray("nominations"));
+    assertEquals(new JsonArray(List.of("no-node")), preview.getJsonArray("unknown_nodes"));
+    assertEquals("unknown-node", preview.getJsonObject("refusal").getString("error"));
+    assertNull(preview.getString("confirm_token"));
+    JsonObject swap =
+        new JsonObject()
+            .put("kind", "k8s")
+            .put("action", "swap")
+            .put("phase", "preview")
+            .put("cluster", CLUSTER)
+            .put("node", held.get(0));
+    alice.refused("bid_write", swap.copy().put("node", "no-node"), ErrorCode.UNKNOWN_NODE);
+    alice.refused("bid_write", swap.copy().put("kind", "vm"), ErrorCode.NOT_FOUND);
+    JsonObject confirmed = alice.ok("bid_write", confirm(swap, alice.ok("bid_write", swap)));
+    assertEquals(held.get(0), confirmed.getString("node"));
+    RunningBourse.until("the node is replaced", () -> !untilActive(2).contains(held.get(0)));
+  }
+
+  @Test
   void aPreviewTellsWhatCannotBeFilled() {
     JsonObject preview = alice.ok("bid_write", bid(1_000, 4));
     assertTrue(preview.getInteger("nodes_unfilled") > 900, preview.encode());
@@ -180,14 +205,7 @@ class McpK8sApiTest extends McpApiFixture {
   }
 
   @Test
-  void aKindTakesItsOwnFieldsAlone() {
-    JsonObject release =
-        alice.refused(
-            "bid_write", bid(1, 2).put("release", new JsonArray()), ErrorCode.BAD_REQUEST);
-    assertEquals(
-        "release does not go with kind k8s, which takes cluster, confirm_token, expected_version,"
-            + " max_gpus, max_price_per_gpu_hour, max_spend_usd, phase, until",
-        release.getString("detail"));
+  void aDeclarationOfAVmClusterNeedsASize() {
     JsonObject sizeless =
         alice.refused(
             "bid_write",

@@ -57,6 +57,7 @@ public record ContractCase(
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String BID =
       "{\"limit_price_per_gpu_hour\":2,\"expected_version\":0,\"cluster\":\"acme-k8s\"}";
+  private static final String K8S_SWAP = "{\"node\":\"demo-h100-00099\",\"cluster\":\"acme-k8s\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
       "{\"max_gpus\":0,\"max_price_per_gpu_hour\":2,\"expected_version\":0,"
@@ -168,6 +169,11 @@ public record ContractCase(
               "/api/k8s/bid/outlook",
               null,
               List.of("/api/k8s/bid/outlook?cluster=globex-main")),
+          new ContractCase(
+              "swapK8sNode",
+              "/api/k8s/bid/swap",
+              K8S_SWAP,
+              List.of("/api/k8s/bid/swap", K8S_SWAP.replace("acme-k8s", "globex-k8s"))),
           new ContractCase(
               "readK8sMetrics",
               "/api/k8s/metrics",

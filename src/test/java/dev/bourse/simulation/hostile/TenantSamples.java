@@ -170,6 +170,9 @@ final class TenantSamples {
                 new JsonObject()
                     .put("limit_price_per_gpu_hour", 3)
                     .put("max_gpus", 8)
+                    .put("min_gpus", 8)
+                    .put("auto_swap", false)
+                    .put("release", new JsonArray())
                     .put("expected_version", version("/api/k8s/bid"))
                     .put("cluster", "acme-k8s")));
     world.add(
@@ -179,9 +182,15 @@ final class TenantSamples {
                 new JsonObject()
                     .put("limit_price_per_gpu_hour", 3)
                     .put("max_gpus", 8)
+                    .put("min_gpus", 8)
+                    .put("auto_swap", false)
+                    .put("release", new JsonArray())
                     .put("expected_version", version("/api/k8s/bid"))
                     .put("cluster", "acme-k8s")));
     world.add("readBidOutlook", s -> s.value("cluster", "acme-k8s"));
+    world.add(
+        "swapK8sNode",
+        s -> s.json(new JsonObject().put("node", "n").put("cluster", "acme-k8s")).refused());
     world.add("readK8sMetrics", s -> s.value("cluster", "acme-k8s"));
   }
 
