@@ -55,9 +55,7 @@ public final class CapacityRoutes {
   }
 
   private Future<Answer> readOutlook(Call call) {
-    return capacity
-        .readOutlook(call.principal(), call.findText("cluster"))
-        .map(read -> Answer.ok(read.outlook().toJson(read.cluster())));
+    return capacity.readOutlook(call.principal(), call.findText("cluster")).map(Answer::ok);
   }
 
   private Future<Answer> swapNode(Call call) {

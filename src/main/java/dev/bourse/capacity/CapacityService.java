@@ -6,6 +6,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Page;
+import dev.bourse.json.JsonRecord;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
@@ -141,13 +142,20 @@ public final class CapacityService {
         .compose(limitsOf -> previewing.preview(standing, order, limitsOf.apply(standing)));
   }
 
-  /** The outlook of a cluster. */
-  record ClusterOutlook(String cluster, Outlook outlook) {}
-
-  /** Returns a cluster's outlook. The audit trail records it as a read of a VM cluster. */
-  Future<ClusterOutlook> readOutlook(Principal caller, Optional<String> named) {
+  /**
+   * Returns a cluster's outlook as its surface's contract shows it. The audit trail records it as a
+   * read of a VM cluster. Fails with {@code overloaded} if too many outlooks wait.
+   */
+  public Future<JsonRecord> readOutlook(Principal caller, Optional<String> named) {
     Cluster cluster = read(caller, named, "outlook").cluster();
-    return outlooks.outlook(cluster).map(outlook -> new ClusterOutlook(cluster.name(), outlook));
+    return outlooks
+        .outlook(cluster)
+        .map(
+            outlook ->
+                switch (surface) {
+                  case VM -> outlook.toJson(cluster.name());
+                  case K8S -> K8sText.outlook(cluster.name(), outlook);
+                });
   }
 
   /** Returns the limits of the caller's declarations, which apply to all surfaces. */

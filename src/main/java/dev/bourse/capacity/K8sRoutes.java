@@ -79,9 +79,7 @@ public final class K8sRoutes {
   }
 
   private Future<Answer> readOutlook(Call call) {
-    return capacity
-        .readOutlook(call.principal(), call.findText("cluster"))
-        .map(read -> Answer.ok(K8sText.outlook(read.cluster(), read.outlook())));
+    return capacity.readOutlook(call.principal(), call.findText("cluster")).map(Answer::ok);
   }
 
   private Future<Answer> swapNode(Call call) {

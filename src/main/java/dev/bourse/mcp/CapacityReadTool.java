@@ -5,6 +5,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.core.ApiException;
 import dev.bourse.events.ChangeWaits;
+import dev.bourse.json.JsonRecord;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -15,17 +16,18 @@ import java.util.function.Consumer;
 
 /**
  * Reads a cluster's declaration and nodes: a VM cluster's capacity state, which is an audited read,
- * or a Kubernetes cluster. Can wait for a VM cluster's state to change.
+ * or a Kubernetes cluster; and its outlook. Can wait for a VM cluster's state to change.
  */
 public final class CapacityReadTool implements Tool {
   private static final String READ = "read";
   private static final String WAIT = "wait";
+  private static final String OUTLOOK = "outlook";
 
   private static final ArgumentRules FIELDS =
       new ArgumentRules(
           "action",
           Set.of("kind", "cluster"),
-          Map.of(READ, Set.of(), WAIT, Set.of("cursor", "version", "wait_s")));
+          Map.of(READ, Set.of(), OUTLOOK, Set.of(), WAIT, Set.of("cursor", "version", "wait_s")));
 
   private final CapacityService capacity;
   private final ChangeWaits waits;
@@ -59,7 +61,9 @@ public final class CapacityReadTool implements Tool {
           case VM -> capacity;
           case K8S -> k8s;
         };
-    return Future.succeededFuture(surface.readCapacity(caller, cluster).encoded().json());
+    return OUTLOOK.equals(arguments.getString("action"))
+        ? surface.readOutlook(caller, cluster).map(JsonRecord::toBuffer)
+        : Future.succeededFuture(surface.readCapacity(caller, cluster).encoded().json());
   }
 
   @Override

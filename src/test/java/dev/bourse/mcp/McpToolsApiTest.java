@@ -146,6 +146,22 @@ class McpToolsApiTest extends McpApiFixture {
   }
 
   @Test
+  void capacityReadForeseesTheLossesOfAClusterOfEitherKind() {
+    for (String[] of :
+        List.of(
+            new String[] {"vm", "acme-legacy", "/api/vm/capacity/outlook"},
+            new String[] {"k8s", "acme-k8s", "/api/k8s/bid/outlook"})) {
+      JsonObject arguments =
+          new JsonObject().put("action", "outlook").put("kind", of[0]).put("cluster", of[1]);
+      assertEquals(
+          token.get(of[2] + "?cluster=" + of[1]).ok().fieldNames(),
+          alice.ok("capacity_read", arguments).fieldNames());
+      alice.refused("capacity_read", arguments.copy().put("wait_s", 5), ErrorCode.BAD_REQUEST);
+      alice.refused("capacity_read", arguments.copy().put("cluster", "x"), ErrorCode.NOT_FOUND);
+    }
+  }
+
+  @Test
   void gridApiOffersTheReadsOfTheContracts() {
     String description =
         ClusterClient.objects(alice.tools()).stream()
