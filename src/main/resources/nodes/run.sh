@@ -1,9 +1,10 @@
 kind=$1 allocation=$2 request=$3 limit=$4 patience=$5 bytes=$6 first=$7 second=$8
 # A visit gets the service's time; the other phases get the difference of the machine's clock to it.
 offset=$9
-# The ids that a grant gives the login, and its organization.
+# The ids that a grant gives the login, and its organization. The length of the agent's access, which follows the keys
+# on the standard input.
 shift 9
-own_id=$1 organization_id=$2
+own_id=$1 organization_id=$2 access_bytes=$3
 export BOURSE_ALLOCATION="$allocation"
 dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
 
@@ -11,7 +12,7 @@ dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
 become() {
   exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
     "$BOURSE_NODE" "$gpus" "$model" "$check" "$ids" "$baseline" "$run" "$tenants" "$kind" "$allocation" "$request" \
-    "$limit" 0 "$bytes" "$first" "$second" "$offset" "$own_id" "$organization_id"
+    "$limit" 0 "$bytes" "$first" "$second" "$offset" "$own_id" "$organization_id" "$access_bytes"
 }
 
 # Who is at work, as far as it is written down.
@@ -96,8 +97,11 @@ visit() {
   take_machine
   if learn_outcome; then report "$status"; fi
   if [ "$kind" = provision ]; then
-    cat >"$mark.keys" || fail 73 "the keys cannot be written"
-    [ "$(wc -c <"$mark.keys")" -eq "$bytes" ] || fail 74 "the machine received only a part of the keys"
+    cat >"$mark.input" || fail 73 "the keys cannot be written"
+    [ "$(wc -c <"$mark.input")" -eq "$((bytes + access_bytes))" ] || fail 74 "the machine received only a part of the keys"
+    head -c "$bytes" "$mark.input" >"$mark.keys" || fail 73 "the keys cannot be written"
+    tail -c "$access_bytes" "$mark.input" >"$mark.agent-access.new" || fail 73 "the agent's access cannot be written"
+    rm -f "$mark.input"
   fi
   rm -f "$mark.log"
   become keep >/dev/null 2>&1 </dev/null &
@@ -144,7 +148,7 @@ keep() {
   naps=0
   while [ -n "$logger" ] && kill -s 0 "$logger" && [ "$naps" -lt 10 ]; do nap; done
   echo "$request $boot $status" >"$mark.outcome" || rm -f "$mark.outcome"
-  rm -f "$mark.keys" "$mark.out" "$lock"
+  rm -f "$mark.keys" "$mark.agent-access.new" "$mark.out" "$lock"
   exit "$status"
 }
 
@@ -245,6 +249,12 @@ provision() {
   # -T, because a tenant that is logged in may put a directory, or a link to one, in this place.
   mv -fT ".$name.new" "$name"
   rm -rf -- "${name}2"
+  # Only root can read it: the folder and the file are closed to others.
+  if [ -s "$mark.agent-access.new" ]; then
+    mv -f "$mark.agent-access.new" "$mark.agent-access"
+  else
+    rm -f "$mark.agent-access"
+  fi
 }
 
 # Keys go first, so that nobody returns, and once more after the sessions, which may have put
@@ -252,7 +262,7 @@ provision() {
 # comes before the wipe does without room on the disk. The operator's commands may start or leave
 # something, so the tenant's ids are searched for after them.
 reclaim() {
-  rm -f "$mark.cleaned"
+  rm -f "$mark.cleaned" "$mark.agent-access"
   end_notices
   look_at_clock
   cleaning_since=$now

@@ -64,6 +64,8 @@
  *   <dt>activity
  *   <dd>the past of an organization's clusters, which its tenants read: declarations, grants,
  *       notices, reclaims
+ *   <dt>agent
+ *   <dd>the program on a held node that reports the measurements of its GPUs
  *   <dt>alert
  *   <dd>a threshold that a cluster set and that was crossed; reported once per crossing
  *   <dt>allocation
@@ -171,7 +173,7 @@
  *   <dd>the key with which the processes of a store encrypt the secrets that they share in it
  *   <dt>security scheme
  *   <dd>a kind of credential of the contracts: apiToken, memberToken, memberSession, mcpToken,
- *       publishingToken, operatorToken, operatorSession
+ *       publishingToken, operatorToken, operatorSession, nodeToken
  *   <dt>publishing credential
  *   <dd>a member's token for a job, which publishes checkpoints and does nothing else
  *   <dt>service context

@@ -158,6 +158,10 @@ final class ArchitectureTest {
                   "capacity",
                   "market")),
           entry(
+              "hardware",
+              List.of(
+                  "core", "access", "edge", "pools", "capacity", "schemas.vm", "json", "signals")),
+          entry(
               "org",
               List.of("core", "schemas.common", "schemas.org", "store", "access", "audit", "edge")),
           entry("remote", List.of("pem")),
@@ -437,6 +441,7 @@ final class ArchitectureTest {
           entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
+          entry("hardware", List.of("io.vertx.core..", "com.github.benmanes.caffeine..")),
           entry(
               "org",
               List.of(
@@ -506,6 +511,7 @@ final class ArchitectureTest {
           "events",
           "market",
           "billing",
+          "hardware",
           "org",
           "checkpoint",
           "uploads",

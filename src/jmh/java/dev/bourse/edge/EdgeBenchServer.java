@@ -96,6 +96,11 @@ public final class EdgeBenchServer {
       }
 
       @Override
+      public boolean isNodes(@Nullable String header) {
+        return false;
+      }
+
+      @Override
       public boolean isAgents(@Nullable String header) {
         return true;
       }

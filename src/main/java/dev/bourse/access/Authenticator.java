@@ -30,4 +30,7 @@ public interface Authenticator {
    * reveal which tokens exist.
    */
   boolean isAgents(@Nullable String authorizationHeader);
+
+  /** Returns whether a header has the valid credential of a held node's agent. */
+  boolean isNodes(@Nullable String authorizationHeader);
 }

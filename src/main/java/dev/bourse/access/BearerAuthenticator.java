@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.TokenSecret;
 import io.vertx.core.Future;
 import org.jspecify.annotations.Nullable;
@@ -13,14 +14,19 @@ public final class BearerAuthenticator implements Authenticator {
   /** The first characters of every JWT: a brace and a quotation mark in base 64. */
   private static final String JWT_BEGIN = "eyJ";
 
+  private static final String NODE_BEGIN = SCHEME + SecretPrefix.NODE_CREDENTIAL.text();
+
   private final Tokens tokens;
   private final Operators operators;
   private final MemberTokens members;
+  private final NodeCredentials nodes;
 
-  public BearerAuthenticator(Tokens tokens, Operators operators, MemberTokens members) {
+  public BearerAuthenticator(
+      Tokens tokens, Operators operators, MemberTokens members, NodeCredentials nodes) {
     this.tokens = tokens;
     this.operators = operators;
     this.members = members;
+    this.nodes = nodes;
   }
 
   @Override
@@ -33,6 +39,7 @@ public final class BearerAuthenticator implements Authenticator {
     return switch (presented.kind()) {
       case ORGANIZATION -> tokens.authenticate(presented);
       case OPERATOR -> operators.authenticate(presented);
+      case NODE -> nodes.authenticate(presented);
     };
   }
 
@@ -55,6 +62,7 @@ public final class BearerAuthenticator implements Authenticator {
     switch (presented.kind()) {
       case ORGANIZATION -> tokens.requireInForce(presented);
       case OPERATOR -> operators.requireInForce(presented);
+      case NODE -> nodes.authenticate(presented);
     }
   }
 
@@ -79,8 +87,20 @@ public final class BearerAuthenticator implements Authenticator {
         && isAgentsToken(authorizationHeader.substring(SCHEME.length()).trim());
   }
 
+  /** A node has no client certificate, and its credential reads nothing. */
   private boolean isAgentsToken(String token) {
-    return !token.startsWith(JWT_BEGIN) || members.claimsToPublish(token);
+    return token.startsWith(JWT_BEGIN)
+        ? members.claimsToPublish(token)
+        : !token.startsWith(SecretPrefix.NODE_CREDENTIAL.text());
+  }
+
+  @Override
+  public boolean isNodes(@Nullable String authorizationHeader) {
+    return authorizationHeader != null
+        && authorizationHeader.startsWith(NODE_BEGIN)
+        && TokenSecret.parse(authorizationHeader.substring(SCHEME.length()))
+            .flatMap(nodes::find)
+            .isPresent();
   }
 
   static ApiException unauthorized(String detail) {

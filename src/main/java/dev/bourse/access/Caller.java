@@ -4,7 +4,7 @@ package dev.bourse.access;
  * The authenticated caller of a request. Credentials of each kind have a different form, so they
  * cannot be confused, and contracts name the kinds an operation accepts by their security schemes.
  */
-public sealed interface Caller permits Principal, Operator {
+public sealed interface Caller permits Principal, Operator, NodeAgent {
   /** Returns the caller's security scheme, as named in contracts. */
   String scheme();
 

@@ -5,9 +5,11 @@ import dev.bourse.access.BearerAuthenticator;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
+import dev.bourse.access.NodeCredentials;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
+import dev.bourse.access.ServiceSecrets;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.jobs.BackgroundJob;
@@ -25,6 +27,7 @@ import java.util.function.Supplier;
  *
  * @param tokens the API tokens of organizations
  * @param revocations refuses members' tokens despite a valid signature
+ * @param nodeCredentials the credentials of nodes' agents
  * @param authenticator identifies callers by their tokens
  */
 record AccessControl(
@@ -34,6 +37,7 @@ record AccessControl(
     SigningKeys signingKeys,
     Revocations revocations,
     MemberTokens memberTokens,
+    NodeCredentials nodeCredentials,
     FreshCredentials authenticator) {
   /** How long the demo can run without a restart, which creates new tokens. */
   private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
@@ -62,6 +66,7 @@ record AccessControl(
     MemberTokens memberTokens =
         new MemberTokens(
             signingKeys, members, tokens, revocations, baseUrl, clock, context.random());
+    NodeCredentials nodeCredentials = new NodeCredentials();
     return new AccessControl(
         tokens,
         operators,
@@ -69,8 +74,9 @@ record AccessControl(
         signingKeys,
         revocations,
         memberTokens,
+        nodeCredentials,
         new FreshCredentials(
-            new BearerAuthenticator(tokens, operators, memberTokens),
+            new BearerAuthenticator(tokens, operators, memberTokens, nodeCredentials),
             knowledge,
             context.nanoTime(),
             config.storeWatch().staleMillis()));
@@ -97,6 +103,8 @@ record AccessControl(
                 operators.load().compose(loaded -> first.mint(operators, files.listOperators())),
                 members.load(),
                 signingKeys.start(),
+                nodeCredentials.load(
+                    new ServiceSecrets(database, context.secrets(database), context.random())),
                 revocations.load()))
         .mapEmpty();
   }

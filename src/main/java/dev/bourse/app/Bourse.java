@@ -1,10 +1,12 @@
 package dev.bourse.app;
 
 import dev.bourse.access.MemberTokens;
+import dev.bourse.access.NodeCredentials;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.jobs.BackgroundJobs;
+import dev.bourse.nodes.AgentAccess;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
@@ -177,7 +179,7 @@ public final class Bourse {
   private Future<Void> startOn(
       Database notifying, long schema, HttpServers door, AccessControl access, boolean isShared) {
     door.describe("version %s, schema %d\n".formatted(ProgramVersion.text(), schema));
-    return ServiceCore.start(context, notifying, access, ports(), files)
+    return ServiceCore.start(context, notifying, access, ports(access), files)
         .compose(
             started -> {
               core = started;
@@ -202,7 +204,7 @@ public final class Bourse {
             });
   }
 
-  private ServiceCore.Ports ports() {
+  private ServiceCore.Ports ports(AccessControl access) {
     Map<String, NodeProvider> providers = new HashMap<>();
     providers.put(
         "simulated",
@@ -213,9 +215,26 @@ public final class Bourse {
         .ifPresent(
             ssh ->
                 providers.put(
-                    "ssh", new SshNodes(context.vertx(), ssh, context.traces(), context.clock())));
+                    "ssh",
+                    new SshNodes(
+                        context.vertx(),
+                        ssh,
+                        context.traces(),
+                        context.clock(),
+                        allocation -> agentAccess(access, allocation))));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
+  }
+
+  /** Machines do not reach the address that a service without a configured one has. */
+  private Optional<AgentAccess> agentAccess(AccessControl access, String allocationId) {
+    String baseUrl = context.config().edge().baseUrl();
+    return baseUrl.isEmpty()
+        ? Optional.empty()
+        : access
+            .nodeCredentials()
+            .issue(allocationId)
+            .map(credential -> new AgentAccess(baseUrl, credential));
   }
 
   /** Stops taking requests, completes those in flight, writes in-memory data, and closes. */
@@ -256,6 +275,11 @@ public final class Bourse {
   /** The issuer of members' tokens; available after the start. */
   MemberTokens memberTokens() {
     return Objects.requireNonNull(core, "not started").access().memberTokens();
+  }
+
+  /** The credentials of nodes' agents; available after the start. */
+  NodeCredentials nodeCredentials() {
+    return Objects.requireNonNull(core, "not started").access().nodeCredentials();
   }
 
   /** The clusters as event loops read them; available after the start. */

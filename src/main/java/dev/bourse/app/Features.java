@@ -27,6 +27,8 @@ import dev.bourse.events.EventRoutes;
 import dev.bourse.events.EventService;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.feed.FeedRoutes;
+import dev.bourse.hardware.HardwareMetrics;
+import dev.bourse.hardware.HardwareRoutes;
 import dev.bourse.install.InstallRoutes;
 import dev.bourse.install.ProgramJar;
 import dev.bourse.jobs.BackgroundJob;
@@ -386,7 +388,10 @@ final class Features {
     new MarketRoutes(core.market()).bind(operations);
     new HeldNodeRoutes(database, clusters).bind(operations);
     CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);
-    new K8sRoutes(k8s).bind(operations);
+    HardwareMetrics hardware = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
+    hardware.registerMetrics(context.signals());
+    new HardwareRoutes(hardware).bind(operations);
+    new K8sRoutes(k8s, hardware::utilisation).bind(operations);
     return k8s;
   }
 

@@ -83,6 +83,11 @@ final class FreshCredentials implements Authenticator {
     return inner.isAgents(authorizationHeader);
   }
 
+  @Override
+  public boolean isNodes(@Nullable String authorizationHeader) {
+    return inner.isNodes(authorizationHeader);
+  }
+
   /**
    * Refuses if the knowledge of revocations is too old.
    *

@@ -4,6 +4,7 @@ import static dev.bourse.jobs.BackgroundJob.inEachProcess;
 import static dev.bourse.jobs.BackgroundJob.inOneProcess;
 import static dev.bourse.jobs.BackgroundJob.onConfirmedTime;
 
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
@@ -173,6 +174,7 @@ final class ServiceCore {
     this.database = database;
     this.memory = memory;
     this.owners = owners;
+    memory.access.nodeCredentials().findHoldersBy(this::findAgent);
     holds = BillingSetup.holds(context, database, memory.clusters, owners);
     market = market(providers, holds);
     context.shutdown().push(market::stop);
@@ -213,6 +215,13 @@ final class ServiceCore {
     keepUp();
     correction = correction();
     registerClockMetrics();
+  }
+
+  private Optional<NodeAgent> findAgent(String allocationId) {
+    return memory
+        .clusters
+        .findHolder(allocationId)
+        .map(view -> new NodeAgent(allocationId, view.cluster().name(), view.cluster().orgId()));
   }
 
   /**

@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,9 @@ public final class Clusters {
 
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
   private final Map<String, PoolClusters> byPool = new ConcurrentHashMap<>();
+
+  /** The name of the cluster of each allocation. */
+  private final Map<String, String> holders = new ConcurrentHashMap<>();
 
   /** Cached settled clusters by name, in the order of their last read. */
   private final Map<String, ClusterView> visiting =
@@ -71,6 +76,13 @@ public final class Clusters {
   private @Nullable ClusterView held(String cluster) {
     ClusterView view = byName.get(cluster);
     return view == null ? visiting.get(cluster) : view;
+  }
+
+  /** Finds the cluster that holds an open allocation. */
+  public Optional<ClusterView> findHolder(String allocationId) {
+    String cluster = holders.get(allocationId);
+    return Optional.ofNullable(cluster == null ? null : byName.get(cluster))
+        .filter(view -> view.cluster().find(allocationId).filter(Allocation::isOpen).isPresent());
   }
 
   /** Returns the revision of a cluster's latest snapshot; -1 if the cluster is not in memory. */
@@ -263,9 +275,19 @@ public final class Clusters {
   }
 
   private void removeHeld(Cluster cluster) {
-    byName.remove(cluster.name());
+    ClusterView earlier = byName.remove(cluster.name());
+    forget(earlier, Set.of());
     byOrg.getOrDefault(cluster.orgId(), new ConcurrentSkipListMap<>()).remove(cluster.name());
     inPool(cluster.pool()).remove(cluster.name());
+  }
+
+  private void forget(@Nullable ClusterView earlier, Set<String> kept) {
+    if (earlier != null) {
+      earlier.cluster().allocations().stream()
+          .map(Allocation::allocationId)
+          .filter(id -> !kept.contains(id))
+          .forEach(holders::remove);
+    }
   }
 
   /** Returns the names of all clusters that are not settled. */
@@ -290,7 +312,14 @@ public final class Clusters {
       removeHeld(cluster);
       return;
     }
-    byName.put(cluster.name(), view);
+    List<Allocation> allocations = cluster.allocations();
+    allocations.forEach(held -> holders.put(held.allocationId(), cluster.name()));
+    ClusterView earlier = byName.put(cluster.name(), view);
+    // Most changes leave the list as it is.
+    if (earlier != null && !earlier.cluster().allocations().equals(allocations)) {
+      forget(
+          earlier, allocations.stream().map(Allocation::allocationId).collect(Collectors.toSet()));
+    }
     byOrg
         .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);

@@ -10,16 +10,22 @@ import dev.bourse.schemas.k8s.K8sSwapRequestJson;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
 
 /** The Kubernetes contract's operations on clusters and bids. */
 public final class K8sRoutes {
   private final CapacityService capacity;
+  private final Function<Cluster, OptionalDouble> utilisation;
 
   /**
    * @param capacity of the Kubernetes surface
+   * @param utilisation returns the mean utilization of a cluster's GPUs, from 0 to 1; empty if it
+   *     is unknown
    */
-  public K8sRoutes(CapacityService capacity) {
+  public K8sRoutes(CapacityService capacity, Function<Cluster, OptionalDouble> utilisation) {
     this.capacity = capacity;
+    this.utilisation = utilisation;
   }
 
   public void bind(Operations operations) {
@@ -91,8 +97,8 @@ public final class K8sRoutes {
   }
 
   private Future<Answer> readMetrics(Call call) {
+    ClusterView view = capacity.readCapacity(call.principal(), call.findText("cluster"));
     return Future.succeededFuture(
-        Answer.ok(
-            K8sText.metrics(capacity.readCapacity(call.principal(), call.findText("cluster")))));
+        Answer.ok(K8sText.metrics(view, utilisation.apply(view.cluster()))));
   }
 }

@@ -19,6 +19,7 @@ import dev.bourse.schemas.k8s.MetricsJson;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /** Clusters as the Kubernetes contract shows them: with their nodes by name. */
@@ -75,7 +76,7 @@ final class K8sText {
   }
 
   /** Returns a cluster's holdings in numbers. */
-  static MetricsJson metrics(ClusterView view) {
+  static MetricsJson metrics(ClusterView view, OptionalDouble utilisation) {
     Cluster cluster = view.cluster();
     int gpusPerNode = view.pool().gpusPerNode();
     int held = held(cluster);
@@ -85,8 +86,7 @@ final class K8sText {
         in(cluster, Allocation.State.ACTIVE),
         cluster.pending(gpusPerNode),
         held * gpusPerNode,
-        // No supported provider measures it today.
-        null);
+        utilisation.isPresent() ? utilisation.getAsDouble() : null);
   }
 
   /** Returns the preview of a bid. */

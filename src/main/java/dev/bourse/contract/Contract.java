@@ -34,6 +34,7 @@ public final class Contract {
   public static final List<String> SERVED =
       List.of(
           "vm",
+          "node",
           "k8s",
           "market",
           "billing",

@@ -1,5 +1,6 @@
 package dev.bourse.contract;
 
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -34,7 +35,8 @@ public final class OperationContract {
           Principal.PUBLISHING_SCHEME,
           Principal.SESSION_SCHEME,
           Operator.SCHEME,
-          Operator.SESSION_SCHEME);
+          Operator.SESSION_SCHEME,
+          NodeAgent.SCHEME);
 
   /**
    * The schemes of browser sessions; a browser sends their cookies with requests made by any page.

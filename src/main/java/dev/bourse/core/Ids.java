@@ -1,11 +1,14 @@
 package dev.bourse.core;
 
+import java.math.BigInteger;
 import java.util.random.RandomGenerator;
 
 /** Random identifiers in base 62, from an injected source. */
 public final class Ids {
   private static final String BASE62 =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+  private static final BigInteger BASE = BigInteger.valueOf(BASE62.length());
 
   private Ids() {}
 
@@ -27,6 +30,18 @@ public final class Ids {
     for (int i = length - 1; i >= 0; i--) {
       id[i] = BASE62.charAt((int) (rest % 62));
       rest /= 62;
+    }
+    return new String(id);
+  }
+
+  /** The last {@code length} digits of a non-negative number in base 62. */
+  static String base62(BigInteger number, int length) {
+    char[] id = new char[length];
+    BigInteger rest = number;
+    for (int i = length - 1; i >= 0; i--) {
+      BigInteger[] parts = rest.divideAndRemainder(BASE);
+      id[i] = BASE62.charAt(parts[1].intValue());
+      rest = parts[0];
     }
     return new String(id);
   }

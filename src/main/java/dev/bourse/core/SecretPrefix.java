@@ -7,6 +7,7 @@ package dev.bourse.core;
 public enum SecretPrefix {
   API_TOKEN("brs_", true),
   OPERATOR_TOKEN("bro_", true),
+  NODE_CREDENTIAL("brn_", true),
   REFRESH_TOKEN("brr_", false),
   AUTHORIZATION_CODE("brk_", false),
   DEVICE_CODE("brv_", false);

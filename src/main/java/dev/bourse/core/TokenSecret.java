@@ -1,5 +1,6 @@
 package dev.bourse.core;
 
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -7,7 +8,7 @@ import java.util.zip.CRC32;
 
 /**
  * The text form of a token: {@code brs_<token_id>_<secret>} for an organization's API token, {@code
- * bro_…} for an operator's.
+ * bro_…} for an operator's, {@code brn_…} for that of a node's agent.
  *
  * <p>The secret's last six characters are the CRC-32 (IEEE 802.3) of the others in base 62. The
  * checksum exposes a mistyped token before any look-up, and lets scanners recognize leaked tokens
@@ -21,7 +22,8 @@ public record TokenSecret(Kind kind, String tokenId, String secret) {
   /** The kind of holder, recognizable by the prefix. */
   public enum Kind {
     ORGANIZATION(SecretPrefix.API_TOKEN),
-    OPERATOR(SecretPrefix.OPERATOR_TOKEN);
+    OPERATOR(SecretPrefix.OPERATOR_TOKEN),
+    NODE(SecretPrefix.NODE_CREDENTIAL);
 
     private final String prefix;
 
@@ -46,6 +48,18 @@ public record TokenSecret(Kind kind, String tokenId, String secret) {
   public static TokenSecret mint(Kind kind, RandomGenerator random) {
     String body = Ids.base62(random, SECRET_LENGTH - CHECKSUM_LENGTH);
     return new TokenSecret(kind, Ids.base62(random, ID_LENGTH), body + checksum(body));
+  }
+
+  /**
+   * The token of an id whose secret follows from a digest of 32 bytes; empty if the id is not one
+   * of a token.
+   */
+  public static Optional<TokenSecret> derive(Kind kind, String tokenId, byte[] digest) {
+    if (tokenId.length() != ID_LENGTH || !isBase62(tokenId, 0, ID_LENGTH)) {
+      return Optional.empty();
+    }
+    String body = Ids.base62(new BigInteger(1, digest), SECRET_LENGTH - CHECKSUM_LENGTH);
+    return Optional.of(new TokenSecret(kind, tokenId, body + checksum(body)));
   }
 
   /** The parts of a token string; empty if its form or checksum is wrong. */

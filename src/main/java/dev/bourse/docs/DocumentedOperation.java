@@ -59,6 +59,7 @@ record DocumentedOperation(String method, String path, JsonObject pathItem, Json
       case "mcpToken" -> "a member's token for this endpoint";
       case "publishingToken" -> "a publishing credential";
       case "operatorToken" -> "an operator's token";
+      case "nodeToken" -> "a node's credential";
       default -> scheme;
     };
   }

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.blob.ByteSource;
@@ -14,6 +15,11 @@ public interface Call {
 
   /** Returns the caller of an operation that requires an operator token. */
   Operator operator();
+
+  /** Returns the caller of an operation that requires a node's credential. */
+  default NodeAgent node() {
+    throw new IllegalStateException("this operation does not demand " + NodeAgent.SCHEME);
+  }
 
   /** Returns the calling operator's name in audit rows. */
   default String actor() {

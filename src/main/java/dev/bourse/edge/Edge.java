@@ -1,6 +1,8 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
+import dev.bourse.access.Caller;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
@@ -45,7 +47,15 @@ public final class Edge {
   private final Sources sources;
   private final SessionGate sessions;
   private final CertificateGate certificates;
+
+  /**
+   * The requests a minute of one node, which needs two to report. They are not counted for the
+   * client's address, because thousands of nodes may share one.
+   */
+  static final int NODE_PER_MINUTE = 60;
+
   private final RequestBudgets tokenBudgets;
+  private final RequestBudgets nodeBudgets;
   private final @Nullable SharedBudgets sharedBudgets;
   private final RequestBudgets addressBudgets;
   private final ClientAddress clientAddress;
@@ -132,6 +142,8 @@ public final class Edge {
     int perMinute = config.requestsPerMinute();
     this.tokenBudgets =
         new RequestBudgets(perMinute, perMinute, "token", "budget", sources.nanos());
+    int ofNode = Math.min(perMinute, NODE_PER_MINUTE);
+    this.nodeBudgets = new RequestBudgets(ofNode, ofNode, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
     int edge = config.edgePerMinute();
     this.addressBudgets =
@@ -338,6 +350,11 @@ public final class Edge {
 
   RequestBudgets tokenBudgets() {
     return tokenBudgets;
+  }
+
+  /** Returns the budgets of this kind of caller. */
+  RequestBudgets budgets(Caller caller) {
+    return caller instanceof NodeAgent ? nodeBudgets : tokenBudgets;
   }
 
   /** Returns the shared counter that replaces {@link #tokenBudgets}; null if there is none. */

@@ -369,7 +369,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (probe != null) {
       headers
           .add(RATE_LIMIT, RequestBudgets.rateLimit(probe))
-          .add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
+          .add(RATE_LIMIT_POLICY, loop.edge().budgets(received.caller()).policy());
     }
     return response;
   }

@@ -22,7 +22,6 @@ final class LoopContext {
   private final MarkedPaths openPaths;
   private final MarkedPaths contentPaths;
   private final EdgeMetrics.Series unrouted;
-  private final CharSequence rateLimitPolicy;
   private final EventStreams streams;
   private CharSequence date;
 
@@ -34,8 +33,6 @@ final class LoopContext {
             edge.config().limits(), edge.occupancy(), edge.sources().nanos(), edge.proxies());
     this.streams = new EventStreams(edge.streamRoom(), this::later, edge.sessions()::listInForce);
     this.unrouted = edge.metrics().series("none");
-    this.rateLimitPolicy =
-        HttpHeaders.createOptimized("\"default\";q=" + edge.tokenBudgets().quota() + ";w=60");
     this.date = now();
     this.openPaths = new MarkedPaths(edge.contracts(), MarkedPaths.ANY_ORIGIN);
     this.contentPaths = new MarkedPaths(edge.contracts(), MarkedPaths.CONTENT_HOST);
@@ -119,10 +116,6 @@ final class LoopContext {
 
   CharSequence date() {
     return date;
-  }
-
-  CharSequence rateLimitPolicy() {
-    return rateLimitPolicy;
   }
 
   long nanos() {

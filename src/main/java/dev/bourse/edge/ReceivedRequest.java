@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
@@ -246,6 +247,11 @@ final class ReceivedRequest implements Call {
       return operator;
     }
     throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
+  }
+
+  @Override
+  public NodeAgent node() {
+    return caller instanceof NodeAgent node ? node : Call.super.node();
   }
 
   @Override

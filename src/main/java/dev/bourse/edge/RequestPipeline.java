@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
 import dev.bourse.access.InsufficientScopeException;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -95,9 +96,9 @@ final class RequestPipeline {
 
   private Future<Metered> meter(Caller caller, @Nullable SignedIn session) {
     SharedBudgets shared = edge.sharedBudgets();
-    return shared == null
+    return shared == null || caller instanceof NodeAgent
         ? Future.succeededFuture(
-            new Metered(caller, session, edge.tokenBudgets().spend(caller.budgetKey())))
+            new Metered(caller, session, edge.budgets(caller).spend(caller.budgetKey())))
         : shared
             .spend(caller.budgetKey(), edge.tokenBudgets())
             .map(left -> new Metered(caller, session, left));
@@ -161,7 +162,7 @@ final class RequestPipeline {
     }
     if (left != null && !left.isConsumed()) {
       edge.metrics().recordTokenOverBudget();
-      throw edge.tokenBudgets().refusal(left);
+      throw edge.budgets(caller).refusal(left);
     }
     proceed(exchange, endpoint);
   }

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.NodeAgent;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.PercentEncoding;
@@ -17,6 +18,7 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
@@ -157,7 +159,10 @@ final class RequestRouter {
       return;
     }
     try {
-      ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(connection, request));
+      ConsumptionProbe probe =
+          isNodes(request)
+              ? null
+              : edge.addressBudgets().spend(loop.clientKey(connection, request));
       if (probe != null && !probe.isConsumed()) {
         connection.throttles();
         edge.metrics().recordAddressOverBudget();
@@ -183,6 +188,17 @@ final class RequestRouter {
     } catch (Throwable e) {
       exchange.fail(e);
     }
+  }
+
+  /**
+   * Returns whether a node with a valid credential requests an operation of nodes. Such a request
+   * counts for the node alone, because many nodes may share an address.
+   */
+  private boolean isNodes(HttpServerRequest request) {
+    Endpoint operation = plain(String.valueOf(request.path()), request.method());
+    return operation != null
+        && operation.schemes().contains(NodeAgent.SCHEME)
+        && edge.authenticator().isNodes(request.getHeader(HttpHeaders.AUTHORIZATION));
   }
 
   /** Returns whether the path is the root of a subtree, with an optional trailing slash. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -100,12 +101,16 @@ record MachineScript(String command, String input, int patienceSeconds) {
           + read("health.sh")
           + read("look.sh");
 
-  /** Installs exactly these keys on a machine that is clean or holds this allocation. */
+  /**
+   * Installs exactly these keys and the agent's access on a machine that is clean or holds this
+   * allocation.
+   */
   static MachineScript provision(
       SshConfig config,
       Machine machine,
       String allocationId,
       List<String> publicKeys,
+      Optional<AgentAccess> agent,
       MachineTerms terms,
       long nowMillis,
       int patienceSeconds) {
@@ -122,6 +127,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
         terms,
         nowMillis,
         lines.toString(),
+        agent.map(AgentAccess::toFile).orElse(""),
         prepare,
         "",
         config.hasOwnIds() ? terms.ids() : null);
@@ -138,6 +144,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
         patienceSeconds,
         null,
         0,
+        "",
         "",
         config.filled(config.endSessionsCommand().strip(), machine.nodeId()),
         config.filled(config.wipeCommand().strip(), machine.nodeId()),
@@ -198,10 +205,12 @@ record MachineScript(String command, String input, int patienceSeconds) {
       int patienceSeconds,
       @Nullable MachineTerms terms,
       long nowMillis,
-      String input,
+      String keys,
+      String access,
       String first,
       String second,
       @Nullable LoginIds ids) {
+    String input = keys + access;
     String request = kind + ':' + allocationId + ':' + digest(List.of(input, first, second));
     return script(
         config,
@@ -216,12 +225,13 @@ record MachineScript(String command, String input, int patienceSeconds) {
         request,
         Integer.toString(limitSeconds(config)),
         Integer.toString(patienceSeconds),
-        Integer.toString(input.getBytes(StandardCharsets.UTF_8).length),
+        Integer.toString(keys.getBytes(StandardCharsets.UTF_8).length),
         first,
         second,
         Long.toString(nowMillis / 1000),
         ids == null ? "" : Long.toString(ids.uid()),
-        ids == null ? "" : Long.toString(ids.gid()));
+        ids == null ? "" : Long.toString(ids.gid()),
+        Integer.toString(access.length()));
   }
 
   private static int limitSeconds(SshConfig config) {

@@ -25,6 +25,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -104,6 +105,7 @@ public final class SshNodes implements NodeProvider {
   private final PinnedSsh ssh;
   private final Traces traces;
   private final Clock clock;
+  private final Function<String, Optional<AgentAccess>> agents;
   private final int firstVisitSeconds;
   private final long firstPauseMillis;
   private final ThreadPoolExecutor pool;
@@ -126,11 +128,17 @@ public final class SshNodes implements NodeProvider {
    *
    * @param traces receives a span for each call and each visit
    * @param clock the time that machines' clocks are compared with
+   * @param agents returns the access of an allocation's agent; empty for no agent
    * @throws IllegalArgumentException if the identity file has no usable key
    * @throws java.io.UncheckedIOException if it cannot be read
    */
-  public SshNodes(Vertx vertx, SshConfig config, Traces traces, Clock clock) {
-    this(vertx, config, traces, clock, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
+  public SshNodes(
+      Vertx vertx,
+      SshConfig config,
+      Traces traces,
+      Clock clock,
+      Function<String, Optional<AgentAccess>> agents) {
+    this(vertx, config, traces, clock, agents, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
   }
 
   SshNodes(
@@ -138,9 +146,11 @@ public final class SshNodes implements NodeProvider {
       SshConfig config,
       Traces traces,
       Clock clock,
+      Function<String, Optional<AgentAccess>> agents,
       int firstVisitSeconds,
       long firstPauseMillis) {
     this.clock = clock;
+    this.agents = agents;
     this.vertx = vertx;
     this.traces = traces;
     this.config = config;
@@ -203,6 +213,7 @@ public final class SshNodes implements NodeProvider {
                 call + ": not public key lines, or more than 1 MiB of them"));
       }
     }
+    Optional<AgentAccess> agent = agents.apply(allocationId);
     return inTurn(
             machine,
             allocationId,
@@ -210,7 +221,14 @@ public final class SshNodes implements NodeProvider {
             "ssh provision",
             patience ->
                 MachineScript.provision(
-                    config, machine, allocationId, publicKeys, terms, clock.millis(), patience))
+                    config,
+                    machine,
+                    allocationId,
+                    publicKeys,
+                    agent,
+                    terms,
+                    clock.millis(),
+                    patience))
         .mapEmpty();
   }
 

@@ -375,7 +375,10 @@ class MemberTokensTest extends StoreFixture {
   void aPublishingCredentialHasTheFormOfAnAgentsToken() {
     BearerAuthenticator bearer =
         new BearerAuthenticator(
-            organizations, new Operators(new AccessStore(database), clock), tokens);
+            organizations,
+            new Operators(new AccessStore(database), clock),
+            tokens,
+            new NodeCredentials());
     String job = tokens.issue(token(tokens.publishingAudience(), Set.of(), "pub_1"));
     assertTrue(bearer.isAgents("Bearer " + job));
     // The form decides, so the answer does not tell whether the signature is right.

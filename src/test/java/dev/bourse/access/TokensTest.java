@@ -176,11 +176,12 @@ class TokensTest extends StoreFixture {
   @Test
   void whatIsNoMembersTokenIsAnAgentsByItsForm() {
     Operators none = new Operators(new AccessStore(database), clock);
-    BearerAuthenticator bearer = new BearerAuthenticator(tokens, none, memberTokens(tokens));
+    BearerAuthenticator bearer =
+        new BearerAuthenticator(tokens, none, memberTokens(tokens), new NodeCredentials());
     for (String agents : List.of("Bearer brs_x", "bearer  bro_x", "Bearer x", "BEARER ")) {
       assertTrue(bearer.isAgents(agents), agents);
     }
-    for (String others : List.of("Bearer eyJhbGciOi.x.y", "Basic eA==", "")) {
+    for (String others : List.of("Bearer eyJhbGciOi.x.y", "Basic eA==", "", "Bearer brn_x")) {
       assertFalse(bearer.isAgents(others), others);
     }
     assertFalse(bearer.isAgents(null));
@@ -194,7 +195,8 @@ class TokensTest extends StoreFixture {
   private Principal authenticate(@Nullable String header) {
     Operators none = new Operators(new AccessStore(database), clock);
     return (Principal)
-        new BearerAuthenticator(tokens, none, memberTokens(tokens)).authenticate(header);
+        new BearerAuthenticator(tokens, none, memberTokens(tokens), new NodeCredentials())
+            .authenticate(header);
   }
 
   private static Token token(

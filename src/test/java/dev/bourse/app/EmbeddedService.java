@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.MemberTokens;
+import dev.bourse.access.NodeCredentials;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.Settings;
@@ -106,6 +107,10 @@ public final class EmbeddedService {
 
   public MemberTokens memberTokens() {
     return bourse.memberTokens();
+  }
+
+  public NodeCredentials nodeCredentials() {
+    return bourse.nodeCredentials();
   }
 
   /** The clusters as event loops read them. */

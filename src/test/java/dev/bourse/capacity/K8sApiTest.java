@@ -140,6 +140,13 @@ class K8sApiTest {
     assertEquals(1, full.getInteger("nodes_pending"));
     assertEquals(TestMarket.NODES * ClusterClient.NODE, full.getInteger("gpus"));
     assertNull(full.getValue("utilisation"));
+    bourse
+        .with(bourse.nodeCredential(name(market)))
+        .post(
+            "/api/node/metrics",
+            new JsonObject("{\"gpus\":[{\"index\":0,\"utilization_percent\":50},{\"index\":1}]}"))
+        .ok();
+    assertEquals(0.5, metrics(market).getDouble("utilisation"));
   }
 
   @Test

@@ -21,6 +21,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -343,7 +344,7 @@ class RecordedAnswersTest {
         {"cluster":"c1","nodes_held":4,"nodes_active":3,"nodes_pending":1,"gpus":32,"utilisation":\
         null}\
         """,
-        K8sText.metrics(view(Sample.onK8s(full()))).toBuffer().toString());
+        K8sText.metrics(view(Sample.onK8s(full())), OptionalDouble.empty()).toBuffer().toString());
   }
 
   @Test

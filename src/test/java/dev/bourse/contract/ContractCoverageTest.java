@@ -67,6 +67,9 @@ class ContractCoverageTest {
     if (call.isForSessions() && !call.described().schemes().contains(Principal.SCHEME)) {
       return bourse.inSession("acme", "alice");
     }
+    if (call.isForNodes()) {
+      return bourse.with(bourse.nodeCredential("acme-legacy"));
+    }
     if (call.isForOperatorSessions()) {
       return bourse.inOperatorSession();
     }

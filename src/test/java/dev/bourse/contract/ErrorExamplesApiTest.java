@@ -131,6 +131,9 @@ class ErrorExamplesApiTest {
     if (call.isForMembersOnly()) {
       return bourse.asMember("acme", "alice");
     }
+    if (call.isForNodes()) {
+      return bourse.with(bourse.nodeCredential("acme-legacy"));
+    }
     if (isInPerson(call)) {
       return bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.allOf(Scope.class)));
     }
@@ -146,6 +149,9 @@ class ErrorExamplesApiTest {
 
   /** A valid token for such a caller. */
   private static String token(RunningBourse place, ContractCase call) {
+    if (call.isForNodes()) {
+      return place.nodeCredential("acme-legacy");
+    }
     if (isInPerson(call)) {
       return McpClient.token(place, "acme", "alice", EnumSet.allOf(Scope.class));
     }

@@ -176,6 +176,11 @@ public final class EdgeFixture implements AutoCloseable {
       }
 
       @Override
+      public boolean isNodes(@Nullable String header) {
+        return false;
+      }
+
+      @Override
       public boolean isAgents(@Nullable String header) {
         return header != null && !header.equals("Bearer member");
       }

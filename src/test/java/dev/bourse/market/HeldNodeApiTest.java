@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
@@ -22,7 +25,7 @@ class HeldNodeApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(2, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(4, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -104,6 +107,112 @@ class HeldNodeApiTest {
             .stream()
             .map(handover -> handover.getString("allocation_id"))
             .toList());
+  }
+
+  private static ApiClient agentOf(String publicIp) {
+    return bourse.with(
+        bourse.service().nodeCredentials().issue(allocationAt(publicIp)).orElseThrow());
+  }
+
+  private static HttpAnswer report(ApiClient agent, String gpus) {
+    return agent.send(
+        "POST",
+        "/api/node/metrics",
+        "{\"gpus\":[" + gpus + "]}",
+        "Content-Type",
+        "application/json");
+  }
+
+  private static JsonObject metrics(ClusterClient cluster, String publicIp) {
+    JsonObject answer =
+        cluster
+            .caller()
+            .get("/api/vm/metrics?cluster=" + cluster.cluster() + "&node=" + publicIp)
+            .ok();
+    return answer.getJsonArray("nodes").getJsonObject(0);
+  }
+
+  @Test
+  void whatANodeReportsIsReadByItsHolderAloneAndEndsWithTheGrant() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    List<String> held = red.hold(2, 2);
+    String ip = held.get(0);
+    ApiClient agent = agentOf(ip);
+    assertNull(metrics(red, ip).getValue("heard_at"));
+    report(agent, "{\"index\":1,\"utilization_percent\":97,\"power_w\":null}").ok();
+
+    JsonObject told = metrics(red, ip);
+    JsonObject gpu = told.getJsonArray("gpus").getJsonObject(1);
+    assertEquals(ClusterClient.NODE, told.getJsonArray("gpus").size());
+    assertEquals(97, gpu.getInteger("utilization_percent"));
+    assertNull(gpu.getValue("power_w"));
+    JsonObject hour = told.getJsonObject("series").getJsonArray("gpus").getJsonObject(1);
+    assertTrue(hour.getJsonArray("utilization_percent").contains(97), hour.encode());
+    assertNull(metrics(red, held.get(1)).getValue("heard_at"), "of its own node only");
+    JsonObject first = red.caller().get("/api/vm/metrics?limit=1&cluster=" + red.cluster()).ok();
+    assertTrue(first.getBoolean("more"));
+    JsonObject second =
+        red.caller()
+            .get("/api/vm/metrics?cluster=" + red.cluster() + "&after=" + first.getString("next"))
+            .ok();
+    assertEquals(
+        held.stream().sorted().toList(),
+        List.of(first, second).stream()
+            .map(page -> page.getJsonArray("nodes").getJsonObject(0).getString("public_ip"))
+            .toList());
+
+    String read = "/api/vm/metrics?cluster=";
+    assertEquals(404, market.blueA().caller().get(read + red.cluster()).status());
+    market
+        .blueA()
+        .caller()
+        .get(read + market.blueA().cluster() + "&node=" + ip)
+        .refused(ErrorCode.NOT_FOUND);
+
+    // The tenant can read the credential, which does nothing but report on this node.
+    for (String path : List.of(read + red.cluster(), "/api/whoami", "/api/market/feed")) {
+      agent.get(path).refused(ErrorCode.UNAUTHORIZED);
+    }
+    String credential = bourse.service().nodeCredentials().issue(allocationAt(ip)).orElseThrow();
+    String other =
+        bourse.service().nodeCredentials().issue(allocationAt(held.get(1))).orElseThrow();
+    String mixed = credential.substring(0, 17) + other.substring(17);
+    report(bourse.with(mixed), "").refused(ErrorCode.UNAUTHORIZED);
+
+    red.declare(0, 2);
+    report(agent, "").refused(ErrorCode.UNAUTHORIZED);
+    RunningBourse.until("they are given back", () -> red.allocations().isEmpty());
+    ClusterClient blue = market.blueA();
+    String again =
+        blue.hold(TestMarket.NODES, 2).stream().filter(ip::equals).findAny().orElseThrow();
+    assertNull(metrics(blue, again).getValue("heard_at"), "of the earlier tenant");
+    report(agent, "").refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  @Test
+  void aForgedReportIsRefusedAndChangesNothing() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    String ip = red.hold(1, 2).get(0);
+    ApiClient agent = agentOf(ip);
+    for (String gpu :
+        List.of(
+            "{\"index\":8}",
+            "{\"index\":-1}",
+            "{\"index\":0},{\"index\":0}",
+            "{\"index\":0,\"power_w\":NaN}",
+            "{\"index\":0,\"power_w\":1e308}",
+            "{\"index\":0,\"power_w\":-1}",
+            "{\"index\":0,\"utilization_percent\":101}",
+            "{\"index\":0,\"ecc_corrected\":9007199254740993}",
+            "{\"index\":0,\"power_w\":\"" + "9".repeat(10_000) + "\"}",
+            "{\"index\":0,\"name\":\"x\"}",
+            "{\"index\":0},".repeat(64) + "{\"index\":0}")) {
+      assertEquals(422, report(agent, gpu).status(), gpu);
+    }
+    report(agent, " ".repeat(70_000)).refused(ErrorCode.TOO_LARGE);
+    assertNull(metrics(red, ip).getValue("heard_at"));
   }
 
   private static String nodeAt(String publicIp) {

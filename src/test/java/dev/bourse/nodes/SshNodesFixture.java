@@ -13,12 +13,14 @@ import java.security.KeyPair;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +40,9 @@ abstract class SshNodesFixture {
 
   /** Collects the spans of calls. */
   Traces traces = Traces.OFF;
+
+  /** The access that agents get; null for none. */
+  @Nullable AgentAccess agent;
 
   final List<AutoCloseable> opened = new ArrayList<>();
   KeyPair admin;
@@ -137,6 +142,7 @@ abstract class SshNodesFixture {
                 s.waiting),
             traces,
             Clock.systemUTC(),
+            allocation -> Optional.ofNullable(agent),
             visitSeconds,
             pauseMillis);
     opened.add(0, () -> await(nodes.close()));

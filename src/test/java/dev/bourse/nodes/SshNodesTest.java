@@ -31,6 +31,37 @@ class SshNodesTest extends SshNodesFixture {
   }
 
   @Test
+  void anAgentsAccessIsForRootAloneInNoArgumentListAndGoneAfterTheReclaim() throws Exception {
+    LocalMachine machine = machine("n1");
+    Path access = mark("n1").resolveSibling("allocation.agent-access");
+    agent = new AgentAccess("https://bourse.example", "brn_0123456789ab_s3cret");
+    Setting setting = new Setting();
+    setting.prepare = "tr '\\0' ' ' </proc/$PPID/cmdline >" + root.resolve("arguments");
+    SshNodes nodes = nodes(setting);
+
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+
+    assertEquals(
+        """
+        url = "https://bourse.example/api/node/metrics"
+        header = "Authorization: Bearer brn_0123456789ab_s3cret"
+        """,
+        Files.readString(access));
+    assertEquals(
+        PosixFilePermissions.fromString("rw-------"), Files.getPosixFilePermissions(access));
+    assertEquals(ADA + "\n", Files.readString(keys("n1")));
+    String arguments = Files.readString(root.resolve("arguments"));
+    assertTrue(arguments.contains("alloc_1") && !arguments.contains("s3cret"), arguments);
+    assertFalse(agent.toString().contains("s3cret"));
+
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+
+    assertEquals(
+        List.of(),
+        names(root.resolve("state/n1")).stream().filter(name -> name.contains("agent")).toList());
+  }
+
+  @Test
   void provisionAgainReplacesTheKeysAndLeavesNothingElseBehind() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());

@@ -1,5 +1,6 @@
 package dev.bourse.testing;
 
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import java.util.List;
@@ -212,6 +213,12 @@ public record ContractCase(
               null,
               List.of("/api/vm/capacity/host-keys?cluster=globex-main")),
           new ContractCase("readHandover", "/api/vm/nodes/198.18.0.1/handover", null, List.of()),
+          new ContractCase("reportMetrics", "/api/node/metrics", "{\"gpus\":[]}", List.of()),
+          new ContractCase(
+              "readMetrics",
+              "/api/vm/metrics?cluster=acme-train",
+              null,
+              List.of("/api/vm/metrics?cluster=globex-main")),
           new ContractCase(
               "readAlerts",
               "/api/vm/alerts?cluster=acme-train",
@@ -571,6 +578,11 @@ public record ContractCase(
 
   public boolean isForOperators() {
     return described().schemes().contains(Operator.SCHEME);
+  }
+
+  /** Whether a node's agent does it. */
+  public boolean isForNodes() {
+    return described().schemes().contains(NodeAgent.SCHEME);
   }
 
   /** Whether an operator may do it in a session. */

@@ -4,6 +4,7 @@ import dev.bourse.app.EmbeddedService;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.SegmentReads;
 import dev.bourse.audit.TrailEntry;
+import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
@@ -350,6 +351,16 @@ public final class RunningBourse implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The credential of the agent of the first node that a cluster holds. */
+  public String nodeCredential(String cluster) {
+    Allocation held =
+        service.clusters().find(cluster).orElseThrow().cluster().allocations().stream()
+            .filter(Allocation::isOpen)
+            .findFirst()
+            .orElseThrow();
+    return service.nodeCredentials().issue(held.allocationId()).orElseThrow();
   }
 
   /** A client with this token, or with none. */

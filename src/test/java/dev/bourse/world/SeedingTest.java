@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.BearerAuthenticator;
+import dev.bourse.access.NodeCredentials;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Tokens;
@@ -54,7 +55,8 @@ class SeedingTest extends StoreFixture {
                 new BearerAuthenticator(
                         tokens,
                         new Operators(new AccessStore(database), clock),
-                        memberTokens(tokens))
+                        memberTokens(tokens),
+                        new NodeCredentials())
                     .authenticate("Bearer " + bound))
             .cluster());
   }

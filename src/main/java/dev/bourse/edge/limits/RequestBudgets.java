@@ -7,6 +7,7 @@ import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import io.github.bucket4j.TimeMeter;
+import io.vertx.core.http.HttpHeaders;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ public final class RequestBudgets {
 
   private final int perMinute;
   private final int burst;
+  private final CharSequence policy;
   private final String noun;
   private final String reason;
   private final @Nullable LoadingCache<String, Bucket> buckets;
@@ -40,6 +42,7 @@ public final class RequestBudgets {
   public RequestBudgets(int perMinute, int burst, String noun, String reason, LongSupplier nanos) {
     this.perMinute = perMinute;
     this.burst = burst;
+    this.policy = HttpHeaders.createOptimized("\"default\";q=" + quota() + ";w=60");
     this.noun = noun;
     this.reason = reason;
     this.buckets = perMinute == 0 ? null : buckets(perMinute, burst, meter(nanos));
@@ -74,6 +77,11 @@ public final class RequestBudgets {
   /** Returns the most requests at once; 0 without a budget. */
   public int quota() {
     return perMinute == 0 ? 0 : burst;
+  }
+
+  /** Returns the header that states the budget. */
+  public CharSequence policy() {
+    return policy;
   }
 
   /** Spends one request of a key's budget, if one is left; null without a budget. */

@@ -60,6 +60,21 @@ final class TenantSamples {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
     world.add("readOutlook", s -> s.value("cluster", "acme-train"));
+    world.add("readMetrics", s -> s.value("cluster", "acme-train"));
+    String agent = bourse.nodeCredential("acme-legacy");
+    world.addBare(
+        "reportMetrics",
+        s ->
+            HostileTarget.bearing(s, agent)
+                .json(
+                    new JsonObject()
+                        .put(
+                            "gpus",
+                            new JsonArray()
+                                .add(
+                                    new JsonObject()
+                                        .put("index", 1)
+                                        .put("utilization_percent", 5)))));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
     String held = client.active().get(0);
     world.add("readHandover", s -> s.value("public_ip", held));

@@ -1,0 +1,212 @@
+package dev.bourse.hardware;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.access.NodeAgent;
+import dev.bourse.access.Principal;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ApiException;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
+import dev.bourse.schemas.vm.GpuMetricsJson;
+import dev.bourse.schemas.vm.NodeMetricsJson;
+import dev.bourse.schemas.vm.NodeMetricsListJson;
+import dev.bourse.signals.Signals;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The measurements that this process received within the last hour, by allocation. Only open
+ * allocations are read and written; those of ended ones expire.
+ */
+public final class HardwareMetrics {
+  /** The part of the heap that series may take. */
+  private static final int HEAP_PARTS = 8;
+
+  private final Clusters clusters;
+  private final ClusterAccess access;
+  private final LongSupplier millis;
+  private final Cache<String, NodeSeries> series;
+
+  /**
+   * @param nanos a monotonic clock
+   */
+  public HardwareMetrics(Clusters clusters, Clock clock, LongSupplier nanos) {
+    this(clusters, clock::millis, nanos, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+  }
+
+  /**
+   * @param maxBytes the heap that all series together may take; beyond that some are dropped
+   */
+  HardwareMetrics(Clusters clusters, LongSupplier millis, LongSupplier nanos, long maxBytes) {
+    this.clusters = clusters;
+    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
+    this.millis = millis;
+    this.series =
+        Caffeine.newBuilder()
+            .maximumWeight(maxBytes)
+            .weigher((String id, NodeSeries node) -> node.bytes())
+            .expireAfterWrite(
+                Duration.ofSeconds((long) NodeSeries.STEP_SECONDS * NodeSeries.INTERVALS))
+            .ticker(nanos::getAsLong)
+            .executor(Runnable::run)
+            .build();
+  }
+
+  /** Registers the metrics of reports. */
+  public void registerMetrics(Signals signals) {
+    signals.gauge(
+        "bourse_reporting_nodes",
+        "Nodes whose agents reported to this process within the last hour.",
+        this::nodes);
+  }
+
+  /** Returns the number of nodes that reported within the last hour. */
+  long nodes() {
+    series.cleanUp();
+    return series.estimatedSize();
+  }
+
+  /**
+   * Records a report of a node.
+   *
+   * @return the time of its arrival
+   */
+  long report(NodeAgent agent, List<GpuMetricsJson> gpus) {
+    int expected =
+        clusters
+            .findHolder(agent.allocationId())
+            .map(view -> view.pool().gpusPerNode())
+            .orElseThrow(
+                () -> ApiException.of(ErrorCode.UNAUTHORIZED, "the node's allocation has ended"));
+    return report(agent.allocationId(), expected, gpus);
+  }
+
+  /**
+   * Records a report of an allocation.
+   *
+   * @param expected the number of its node's GPUs
+   */
+  long report(String allocationId, int expected, List<GpuMetricsJson> gpus) {
+    BitSet seen = new BitSet();
+    for (GpuMetricsJson gpu : gpus) {
+      if (gpu.index() >= expected) {
+        throw ApiException.of(
+            ErrorCode.BAD_REQUEST,
+            "gpus: index %s is not below %s, the gpus_per_node of this node's pool",
+            gpu.index(),
+            expected);
+      }
+      if (seen.get(gpu.index())) {
+        throw ApiException.of(
+            ErrorCode.BAD_REQUEST, "gpus: index %s is repeated; send each GPU once", gpu.index());
+      }
+      seen.set(gpu.index());
+    }
+    long now = millis.getAsLong();
+    NodeSeries known = series.getIfPresent(allocationId);
+    NodeSeries node = known == null || known.gpus() != expected ? new NodeSeries(expected) : known;
+    node.record(gpus, now);
+    // Again, because the time until it expires begins at the last write.
+    series.put(allocationId, node);
+    return now;
+  }
+
+  /**
+   * Returns a page of the latest measurements of a cluster's nodes by address, or one node with its
+   * last hour.
+   *
+   * @param publicIp the node; empty for all
+   * @param after the address before the page; empty for the first
+   */
+  NodeMetricsListJson read(
+      Principal caller,
+      Optional<String> cluster,
+      Optional<String> publicIp,
+      String after,
+      int limit) {
+    ClusterView view = access.resolve(caller, cluster);
+    if (publicIp.isPresent()) {
+      String address = publicIp.get();
+      Allocation held =
+          view.cluster()
+              .findHeld(address)
+              .orElseThrow(() -> ApiException.notFound("node", address));
+      return new NodeMetricsListJson(
+          view.cluster().name(), List.of(toJson(view, held, true)), false, null);
+    }
+    Page<NodeMetricsJson> page =
+        Page.of(
+            view.cluster().allocations().stream()
+                .filter(held -> held.isOpen() && held.publicIp() != null)
+                .filter(held -> address(held).compareTo(after) > 0)
+                .sorted(Comparator.comparing(HardwareMetrics::address))
+                .limit(limit + 1L)
+                .map(held -> toJson(view, held, false))
+                .toList(),
+            limit);
+    return new NodeMetricsListJson(
+        view.cluster().name(),
+        page.items(),
+        page.more(),
+        page.more() ? page.last().publicIp() : null);
+  }
+
+  private static String address(Allocation held) {
+    return Objects.requireNonNull(held.publicIp(), held.allocationId());
+  }
+
+  private NodeMetricsJson toJson(ClusterView view, Allocation held, boolean withSeries) {
+    long now = millis.getAsLong();
+    int gpus = view.pool().gpusPerNode();
+    NodeSeries node = find(held.allocationId());
+    return node == null
+        ? new NodeMetricsJson(
+            address(held),
+            null,
+            NodeSeries.unknown(gpus),
+            withSeries ? NodeSeries.unknownHour(gpus, now) : null)
+        : new NodeMetricsJson(
+            address(held),
+            node.heardAtMillis(),
+            node.latest(now),
+            withSeries ? node.lastHour(now) : null);
+  }
+
+  private @Nullable NodeSeries find(String allocationId) {
+    return series.policy().getIfPresentQuietly(allocationId);
+  }
+
+  /**
+   * Returns the mean utilization of a cluster's held GPUs, from 0 to 1; empty if no agent reported
+   * any within the last two minutes.
+   */
+  public OptionalDouble utilisation(Cluster cluster) {
+    long now = millis.getAsLong();
+    OptionalDouble percent =
+        cluster.allocations().stream()
+            .filter(Allocation::isOpen)
+            .map(held -> find(held.allocationId()))
+            .filter(Objects::nonNull)
+            .flatMap(node -> node.latest(now).stream())
+            .map(GpuMetricsJson::utilizationPercent)
+            .filter(Objects::nonNull)
+            .mapToInt(Integer::intValue)
+            .average();
+    return percent.isPresent()
+        ? OptionalDouble.of(Math.round(percent.getAsDouble() * 100) / 10_000.0)
+        : percent;
+  }
+}
