@@ -6,6 +6,11 @@ tell_mark() {
   tell_notice
 }
 
+agent_process() {
+  exec $apart /bin/sh -c 'eval "$1"' bourse "$program" agent "$keys" "$mark" "$user" "$BOURSE_NODE" off '' '' "$ids" '' \
+    "$run" "$tenants"
+}
+
 # Restores the directory for registrations after the machine was started again, unless a reclaim is under way.
 restore_registrations() (
   exec 8>>"$mark.notice"
@@ -21,7 +26,10 @@ examine() {
   BOURSE_ALLOCATION=$(held)
   export BOURSE_ALLOCATION
   tell_mark
-  if [ -n "$(held)" ]; then restore_registrations || :; fi
+  if [ -n "$(held)" ]; then
+    restore_registrations || :
+    start_agent
+  fi
   if [ -z "$(held)" ] && [ "$ids" = own ]; then
     take_baseline
     login_faults | sed 's/^/bourse-fault:/'

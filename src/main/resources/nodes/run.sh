@@ -15,6 +15,10 @@ become() {
     "$limit" 0 "$bytes" "$first" "$second" "$offset" "$own_id" "$organization_id" "$access_bytes"
 }
 
+agent_process() {
+  become agent
+}
+
 # Who is at work, as far as it is written down.
 read_lock() {
   pid= since= who= begun= ends= group=
@@ -255,6 +259,7 @@ provision() {
   else
     rm -f "$mark.agent-access"
   fi
+  start_agent
 }
 
 # Keys go first, so that nobody returns, and once more after the sessions, which may have put
@@ -262,7 +267,8 @@ provision() {
 # comes before the wipe does without room on the disk. The operator's commands may start or leave
 # something, so the tenant's ids are searched for after them.
 reclaim() {
-  rm -f "$mark.cleaned" "$mark.agent-access"
+  rm -f "$mark.cleaned"
+  stop_agent
   end_notices
   look_at_clock
   cleaning_since=$now

@@ -92,6 +92,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
           + read("notice.sh")
           + read("baseline.sh")
           + read("health.sh")
+          + read("agent.sh")
           + read("run.sh");
 
   private static final String LOOK =
@@ -99,6 +100,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
           + read("notice.sh")
           + read("baseline.sh")
           + read("health.sh")
+          + read("agent.sh")
           + read("look.sh");
 
   /**

@@ -57,6 +57,15 @@
  * nothing, and the service need not remember them. If the machine ignores a notice, it answers with
  * its last sequence, because after a database was set back, lease numbers start from a lower value.
  *
+ * <p>An agent ({@code agent.sh}) measures the GPUs of a held machine, because a visit every 30
+ * seconds would take the connections of 10,000 machines. It is a process of the same script that
+ * the visits run, so there is no program to install or update, and it speaks outward only, so the
+ * service trusts it with nothing: its credential reports on its own allocation. Its access reaches
+ * the machine on standard input ({@link dev.bourse.nodes.AgentAccess}). A grant starts the agent,
+ * an examination starts it again if it is gone, and a reclaim ends it. A lock keeps a second one
+ * from running. An agent that outlives its grant, because an earlier release reclaimed the machine,
+ * notices that the machine's mark has changed, and ends.
+ *
  * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over SSH with pinned host keys; {@link
  * dev.bourse.nodes.SimulatedNodes} simulates machines for demonstrations and load tests.
  *
@@ -69,8 +78,8 @@
  * may belong to another process by then.
  *
  * <p>Rejected: trust on first use of a host key, because the machine that answers first would get
- * the tenants' keys; and an agent on each machine, because it is another program to install, update
- * and secure beside sshd.
+ * the tenants' keys; and an agent that takes orders, because it is another program to install,
+ * update and secure beside sshd.
  */
 @NullMarked
 package dev.bourse.nodes;
