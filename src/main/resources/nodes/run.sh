@@ -152,7 +152,7 @@ keep() {
   naps=0
   while [ -n "$logger" ] && kill -s 0 "$logger" && [ "$naps" -lt 10 ]; do nap; done
   echo "$request $boot $status" >"$mark.outcome" || rm -f "$mark.outcome"
-  rm -f "$mark.keys" "$mark.agent-access.new" "$mark.out" "$lock"
+  rm -f "$mark.input" "$mark.keys" "$mark.agent-access.new" "$mark.out" "$lock"
   exit "$status"
 }
 

@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -96,8 +97,8 @@ public final class EdgeBenchServer {
       }
 
       @Override
-      public boolean isNodes(@Nullable String header) {
-        return false;
+      public Optional<NodeAgent> findNode(@Nullable String header) {
+        return Optional.empty();
       }
 
       @Override

@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import dev.bourse.core.ApiException;
 import io.vertx.core.Future;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Authenticates callers. Never blocks, because all data is in memory. */
@@ -31,6 +32,6 @@ public interface Authenticator {
    */
   boolean isAgents(@Nullable String authorizationHeader);
 
-  /** Returns whether a header has the valid credential of a held node's agent. */
-  boolean isNodes(@Nullable String authorizationHeader);
+  /** Finds the held node whose valid credential a header has; empty for every other header. */
+  Optional<NodeAgent> findNode(@Nullable String authorizationHeader);
 }

@@ -5,6 +5,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.TokenSecret;
 import io.vertx.core.Future;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Authenticates bearer tokens of every kind, which it distinguishes by their form. */
@@ -95,12 +96,10 @@ public final class BearerAuthenticator implements Authenticator {
   }
 
   @Override
-  public boolean isNodes(@Nullable String authorizationHeader) {
-    return authorizationHeader != null
-        && authorizationHeader.startsWith(NODE_BEGIN)
-        && TokenSecret.parse(authorizationHeader.substring(SCHEME.length()))
-            .flatMap(nodes::find)
-            .isPresent();
+  public Optional<NodeAgent> findNode(@Nullable String authorizationHeader) {
+    return authorizationHeader == null || !authorizationHeader.startsWith(NODE_BEGIN)
+        ? Optional.empty()
+        : TokenSecret.parse(authorizationHeader.substring(SCHEME.length())).flatMap(nodes::find);
   }
 
   static ApiException unauthorized(String detail) {

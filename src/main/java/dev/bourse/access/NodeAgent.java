@@ -4,10 +4,9 @@ package dev.bourse.access;
  * The agent of a held node. It may report on its own node and do nothing else.
  *
  * @param allocationId the allocation that its credential is for
- * @param cluster the cluster that holds the node
- * @param orgId the organization of the cluster
+ * @param orgId the organization that holds the node
  */
-public record NodeAgent(String allocationId, String cluster, String orgId) implements Caller {
+public record NodeAgent(String allocationId, String orgId) implements Caller {
   /** The name of its security scheme in contracts. */
   public static final String SCHEME = "nodeToken";
 

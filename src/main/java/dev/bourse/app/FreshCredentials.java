@@ -2,9 +2,11 @@ package dev.bourse.app;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -84,8 +86,8 @@ final class FreshCredentials implements Authenticator {
   }
 
   @Override
-  public boolean isNodes(@Nullable String authorizationHeader) {
-    return inner.isNodes(authorizationHeader);
+  public Optional<NodeAgent> findNode(@Nullable String authorizationHeader) {
+    return inner.findNode(authorizationHeader);
   }
 
   /**

@@ -9,7 +9,10 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The API's description of itself for models. */
 final class ServedDescription implements ServiceDescription {
@@ -42,6 +45,15 @@ final class ServedDescription implements ServiceDescription {
   }
 
   @Override
+  public Set<String> toolsets() {
+    JsonObject tools = contract("mcp").piece("x-mcp-tools");
+    return tools.fieldNames().stream()
+        .map(name -> tools.getJsonObject(name).getString("toolset"))
+        .filter(Objects::nonNull)
+        .collect(Collectors.toSet());
+  }
+
+  @Override
   public JsonObject schema(String contract, String name) {
     return contract(contract).piece("components", "schemas", name);
   }
@@ -66,16 +78,6 @@ final class ServedDescription implements ServiceDescription {
             """
             How to preview, declare, follow and give back capacity over HTTP, and what to do \
             on each error.\
-            """,
-            "text/markdown"));
-    documents.add(
-        new Document(
-            SKILL_SCHEME + "bourse/SKILL.md",
-            "bourse",
-            "Hold GPU capacity",
-            """
-            What an agent does step by step to hold capacity safely with these tools, and what \
-            each refusal means.\
             """,
             "text/markdown"));
     for (Contract contract : edge.contracts()) {
@@ -117,9 +119,6 @@ final class ServedDescription implements ServiceDescription {
   @Override
   public Future<Optional<String>> findText(String uri) {
     String baseUrl = edge.baseUrl();
-    if (uri.startsWith(SKILL_SCHEME)) {
-      return edge.findText(vertx, SKILL_FOLDER + uri.substring(SKILL_SCHEME.length()));
-    }
     return uri.startsWith(baseUrl)
         ? edge.findText(vertx, uri.substring(baseUrl.length()))
         : Future.succeededFuture(Optional.empty());

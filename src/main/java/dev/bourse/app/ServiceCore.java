@@ -221,7 +221,7 @@ final class ServiceCore {
     return memory
         .clusters
         .findHolder(allocationId)
-        .map(view -> new NodeAgent(allocationId, view.cluster().name(), view.cluster().orgId()));
+        .map(view -> new NodeAgent(allocationId, view.cluster().orgId()));
   }
 
   /**

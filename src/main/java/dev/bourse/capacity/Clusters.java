@@ -8,6 +8,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +42,7 @@ public final class Clusters {
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
   private final Map<String, PoolClusters> byPool = new ConcurrentHashMap<>();
 
-  /** The name of the cluster of each allocation. */
+  /** The name of the cluster of each open allocation. */
   private final Map<String, String> holders = new ConcurrentHashMap<>();
 
   /** Cached settled clusters by name, in the order of their last read. */
@@ -81,8 +81,7 @@ public final class Clusters {
   /** Finds the cluster that holds an open allocation. */
   public Optional<ClusterView> findHolder(String allocationId) {
     String cluster = holders.get(allocationId);
-    return Optional.ofNullable(cluster == null ? null : byName.get(cluster))
-        .filter(view -> view.cluster().find(allocationId).filter(Allocation::isOpen).isPresent());
+    return Optional.ofNullable(cluster == null ? null : byName.get(cluster));
   }
 
   /** Returns the revision of a cluster's latest snapshot; -1 if the cluster is not in memory. */
@@ -276,17 +275,39 @@ public final class Clusters {
 
   private void removeHeld(Cluster cluster) {
     ClusterView earlier = byName.remove(cluster.name());
-    forget(earlier, Set.of());
+    if (earlier != null) {
+      noteHolders(earlier.cluster().allocations(), List.of(), cluster.name());
+    }
     byOrg.getOrDefault(cluster.orgId(), new ConcurrentSkipListMap<>()).remove(cluster.name());
     inPool(cluster.pool()).remove(cluster.name());
   }
 
-  private void forget(@Nullable ClusterView earlier, Set<String> kept) {
-    if (earlier != null) {
-      earlier.cluster().allocations().stream()
-          .map(Allocation::allocationId)
-          .filter(id -> !kept.contains(id))
-          .forEach(holders::remove);
+  /**
+   * Notes which allocations are open. A change replaces few allocations of a list that may have
+   * thousands, so what both lists have at their beginnings and ends is not looked up.
+   */
+  private void noteHolders(List<Allocation> before, List<Allocation> after, String cluster) {
+    int shorter = Math.min(before.size(), after.size());
+    int begin = 0;
+    while (begin < shorter && before.get(begin) == after.get(begin)) {
+      begin++;
+    }
+    int end = 0;
+    while (end < shorter - begin
+        && before.get(before.size() - 1 - end) == after.get(after.size() - 1 - end)) {
+      end++;
+    }
+    Set<String> open = new HashSet<>();
+    for (Allocation allocation : after.subList(begin, after.size() - end)) {
+      if (allocation.isOpen()) {
+        open.add(allocation.allocationId());
+        holders.put(allocation.allocationId(), cluster);
+      }
+    }
+    for (Allocation allocation : before.subList(begin, before.size() - end)) {
+      if (!open.contains(allocation.allocationId())) {
+        holders.remove(allocation.allocationId(), cluster);
+      }
     }
   }
 
@@ -312,14 +333,11 @@ public final class Clusters {
       removeHeld(cluster);
       return;
     }
-    List<Allocation> allocations = cluster.allocations();
-    allocations.forEach(held -> holders.put(held.allocationId(), cluster.name()));
     ClusterView earlier = byName.put(cluster.name(), view);
-    // Most changes leave the list as it is.
-    if (earlier != null && !earlier.cluster().allocations().equals(allocations)) {
-      forget(
-          earlier, allocations.stream().map(Allocation::allocationId).collect(Collectors.toSet()));
-    }
+    noteHolders(
+        earlier == null ? List.of() : earlier.cluster().allocations(),
+        cluster.allocations(),
+        cluster.name());
     byOrg
         .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);

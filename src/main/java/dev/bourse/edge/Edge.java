@@ -142,7 +142,7 @@ public final class Edge {
     int perMinute = config.requestsPerMinute();
     this.tokenBudgets =
         new RequestBudgets(perMinute, perMinute, "token", "budget", sources.nanos());
-    int ofNode = Math.min(perMinute, NODE_PER_MINUTE);
+    int ofNode = perMinute == 0 ? NODE_PER_MINUTE : Math.min(perMinute, NODE_PER_MINUTE);
     this.nodeBudgets = new RequestBudgets(ofNode, ofNode, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
     int edge = config.edgePerMinute();
@@ -350,6 +350,10 @@ public final class Edge {
 
   RequestBudgets tokenBudgets() {
     return tokenBudgets;
+  }
+
+  RequestBudgets nodeBudgets() {
+    return nodeBudgets;
   }
 
   /** Returns the budgets of this kind of caller. */

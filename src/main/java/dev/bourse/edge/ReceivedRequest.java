@@ -46,6 +46,7 @@ final class ReceivedRequest implements Call {
   private @Nullable Caller caller;
   private @Nullable SignedIn session;
   private @Nullable ConsumptionProbe budget;
+  private @Nullable ConsumptionProbe ofNode;
   private String mediaType = OperationContract.JSON;
   private Map<String, Object> parameters = Map.of();
   private @Nullable JsonObject body;
@@ -80,6 +81,26 @@ final class ReceivedRequest implements Call {
   @Override
   public void requireCertificate() {
     loop.edge().certificates().passAgent(connection);
+  }
+
+  /**
+   * Spends the budget of the held node whose valid credential the request has, and returns whether
+   * the node had a request left. Such a request does not count for the client's address, because
+   * thousands of nodes may share one; one beyond the node's budget does, like everybody else's.
+   */
+  boolean spendOfNode() {
+    ofNode =
+        loop.edge()
+            .authenticator()
+            .findNode(authorization())
+            .map(node -> loop.edge().nodeBudgets().spend(node.budgetKey()))
+            .orElse(null);
+    return ofNode != null && ofNode.isConsumed();
+  }
+
+  /** Returns what is left of the node's budget; null if no held node calls. */
+  @Nullable ConsumptionProbe ofNode() {
+    return ofNode;
   }
 
   /** Returns whether a part of the body is unread. */

@@ -52,8 +52,8 @@ final class RequestPipeline {
           exchange,
           endpoint,
           session == null
-              ? meter(caller(exchange, endpoint), null)
-              : session.compose(found -> meter(found.caller(), found)));
+              ? meter(exchange.received(), caller(exchange, endpoint), null)
+              : session.compose(found -> meter(exchange.received(), found.caller(), found)));
     } catch (Throwable e) {
       // An Error is answered too: after an input overflowed the stack, the stack is intact here.
       exchange.fail(e);
@@ -79,10 +79,15 @@ final class RequestPipeline {
       return "the token is for another resource";
     }
     return """
-    this is an %s token, which only the HTTP interface accepts; members sign in here with OAuth, \
-    which the header WWW-Authenticate describes\
+    this is %s, which only the HTTP interface accepts; members sign in here with OAuth, which the \
+    header WWW-Authenticate describes\
     """
-        .formatted(caller instanceof Operator ? "operator's" : "organization's API");
+        .formatted(
+            caller instanceof Operator
+                ? "an operator's token"
+                : caller instanceof NodeAgent
+                    ? "a node's credential"
+                    : "an organization's API token");
   }
 
   /**
@@ -94,11 +99,15 @@ final class RequestPipeline {
   private record Metered(
       Caller caller, @Nullable SignedIn session, @Nullable ConsumptionProbe left) {}
 
-  private Future<Metered> meter(Caller caller, @Nullable SignedIn session) {
+  private Future<Metered> meter(
+      ReceivedRequest received, Caller caller, @Nullable SignedIn session) {
+    if (caller instanceof NodeAgent) {
+      return Future.succeededFuture(new Metered(caller, session, received.ofNode()));
+    }
     SharedBudgets shared = edge.sharedBudgets();
-    return shared == null || caller instanceof NodeAgent
+    return shared == null
         ? Future.succeededFuture(
-            new Metered(caller, session, edge.budgets(caller).spend(caller.budgetKey())))
+            new Metered(caller, session, edge.tokenBudgets().spend(caller.budgetKey())))
         : shared
             .spend(caller.budgetKey(), edge.tokenBudgets())
             .map(left -> new Metered(caller, session, left));

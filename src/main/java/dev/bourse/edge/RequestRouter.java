@@ -1,6 +1,5 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.NodeAgent;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.PercentEncoding;
@@ -18,7 +17,6 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
@@ -160,7 +158,7 @@ final class RequestRouter {
     }
     try {
       ConsumptionProbe probe =
-          isNodes(request)
+          exchange.received().spendOfNode()
               ? null
               : edge.addressBudgets().spend(loop.clientKey(connection, request));
       if (probe != null && !probe.isConsumed()) {
@@ -188,17 +186,6 @@ final class RequestRouter {
     } catch (Throwable e) {
       exchange.fail(e);
     }
-  }
-
-  /**
-   * Returns whether a node with a valid credential requests an operation of nodes. Such a request
-   * counts for the node alone, because many nodes may share an address.
-   */
-  private boolean isNodes(HttpServerRequest request) {
-    Endpoint operation = plain(String.valueOf(request.path()), request.method());
-    return operation != null
-        && operation.schemes().contains(NodeAgent.SCHEME)
-        && edge.authenticator().isNodes(request.getHeader(HttpHeaders.AUTHORIZATION));
   }
 
   /** Returns whether the path is the root of a subtree, with an optional trailing slash. */

@@ -2,6 +2,7 @@ package dev.bourse.hardware;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
 import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.Allocation;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,7 @@ public final class HardwareMetrics {
   private final ClusterAccess access;
   private final LongSupplier millis;
   private final Cache<String, NodeSeries> series;
+  private final LongAdder displaced = new LongAdder();
 
   /**
    * @param nanos a monotonic clock
@@ -61,6 +64,12 @@ public final class HardwareMetrics {
             .expireAfterWrite(
                 Duration.ofSeconds((long) NodeSeries.STEP_SECONDS * NodeSeries.INTERVALS))
             .ticker(nanos::getAsLong)
+            .evictionListener(
+                (@Nullable String id, @Nullable NodeSeries node, RemovalCause cause) -> {
+                  if (cause == RemovalCause.SIZE) {
+                    displaced.increment();
+                  }
+                })
             .executor(Runnable::run)
             .build();
   }
@@ -71,6 +80,10 @@ public final class HardwareMetrics {
         "bourse_reporting_nodes",
         "Nodes whose agents reported to this process within the last hour.",
         this::nodes);
+    signals.counter(
+        "bourse_displaced_series",
+        "Series of nodes that were dropped because all series together took too much memory.",
+        displaced::sum);
   }
 
   /** Returns the number of nodes that reported within the last hour. */
@@ -116,11 +129,13 @@ public final class HardwareMetrics {
       seen.set(gpu.index());
     }
     long now = millis.getAsLong();
-    NodeSeries known = series.getIfPresent(allocationId);
+    NodeSeries known = find(allocationId);
     NodeSeries node = known == null || known.gpus() != expected ? new NodeSeries(expected) : known;
-    node.record(gpus, now);
-    // Again, because the time until it expires begins at the last write.
-    series.put(allocationId, node);
+    // The time until a series expires begins at its last write. One that is written more often than
+    // others displaces them when the room is full, so reports beyond one an interval do not count.
+    if (node.record(gpus, now) || node != known) {
+      series.put(allocationId, node);
+    }
     return now;
   }
 

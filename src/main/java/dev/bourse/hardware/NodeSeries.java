@@ -71,16 +71,19 @@ final class NodeSeries {
    *
    * @param reported the GPUs that it has, each once, with indexes below the node's number of GPUs
    * @param nowMillis the time of its arrival
+   * @return whether it is the first of its interval
    */
-  synchronized void record(List<GpuMetricsJson> reported, long nowMillis) {
+  synchronized boolean record(List<GpuMetricsJson> reported, long nowMillis) {
     List<GpuMetricsJson> all = new ArrayList<>(unknown(gpus));
     reported.forEach(gpu -> all.set(gpu.index(), gpu));
     int interval = interval(nowMillis);
     int place = interval % INTERVALS;
+    boolean isFirst = intervals[place] != interval;
     intervals[place] = interval;
     all.forEach(gpu -> write(offset(place, gpu.index()), gpu));
     latest = List.copyOf(all);
     heardAtMillis = nowMillis;
+    return isFirst;
   }
 
   private static int interval(long millis) {

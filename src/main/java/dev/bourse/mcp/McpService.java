@@ -50,6 +50,7 @@ public final class McpService {
       Principal caller, Toolsets toolsets, Message message, Consumer<Runnable> ifGone) {}
 
   private final ToolRegistry tools;
+  private final Set<String> groups;
   private final Resources resources;
   private final Skills skills;
   private final Prompts prompts = new Prompts();
@@ -70,6 +71,7 @@ public final class McpService {
       Function<String, Future<Void>> meeting,
       Function<Throwable, Optional<ApiException>> translation) {
     this.tools = new ToolRegistry(tools, reference, meeting, translation);
+    this.groups = reference.toolsets();
     this.resources = new Resources(reference);
     this.skills = new Skills(reference);
     this.sessions = sessions;
@@ -90,7 +92,7 @@ public final class McpService {
       Optional<String> toolsets,
       Message message,
       Consumer<Runnable> ifGone) {
-    Request request = new Request(caller, Toolsets.of(toolsets, tools.toolsets()), message, ifGone);
+    Request request = new Request(caller, Toolsets.of(toolsets, groups), message, ifGone);
     boolean isStateless = StatelessRules.govern(headers, message);
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
@@ -229,7 +231,7 @@ public final class McpService {
     return switch (message.method()) {
       case "tools/list" ->
           page(message, new JsonObject().put("tools", tools.list(request.toolsets())));
-      case "resources/list" -> page(message, resources.list());
+      case "resources/list" -> resources.list().compose(listed -> page(message, listed));
       case "resources/templates/list" -> page(message, resources.listTemplates());
       case "resources/read" -> resources.read(revision, message);
       case "skills/list" -> skills.list().compose(listed -> page(message, listed));

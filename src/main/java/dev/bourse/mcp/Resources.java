@@ -3,8 +3,11 @@ package dev.bourse.mcp;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
-/** The contracts and the guide as resources for a model. */
+/** The skills, the contracts and the guide as resources for a model. */
 final class Resources {
   private final ServiceDescription reference;
 
@@ -12,18 +15,38 @@ final class Resources {
     this.reference = reference;
   }
 
-  JsonObject list() {
-    JsonArray list = new JsonArray();
-    for (ServiceDescription.Document document : reference.documents()) {
-      list.add(
-          new JsonObject()
-              .put("uri", document.uri())
-              .put("name", document.name())
-              .put("title", document.title())
-              .put("description", document.description())
-              .put("mimeType", document.mimeType()));
-    }
-    return new JsonObject().put("resources", list);
+  Future<JsonObject> list() {
+    return reference
+        .skills()
+        .map(
+            skills -> {
+              JsonArray list = new JsonArray();
+              documents(skills)
+                  .forEach(
+                      document ->
+                          list.add(
+                              new JsonObject()
+                                  .put("uri", document.uri())
+                                  .put("name", document.name())
+                                  .put("title", document.title())
+                                  .put("description", document.description())
+                                  .put("mimeType", document.mimeType())));
+              return new JsonObject().put("resources", list);
+            });
+  }
+
+  private Stream<ServiceDescription.Document> documents(List<ServiceDescription.Skill> skills) {
+    return Stream.concat(skills.stream().map(Resources::document), reference.documents().stream());
+  }
+
+  private static ServiceDescription.Document document(ServiceDescription.Skill skill) {
+    String name = skill.frontmatter().getString("name");
+    return new ServiceDescription.Document(
+        skill.uri(),
+        name,
+        "Skill " + name,
+        skill.frontmatter().getString("description"),
+        "text/markdown");
   }
 
   JsonObject listTemplates() {
@@ -35,15 +58,23 @@ final class Resources {
     if (uri == null) {
       throw RpcException.invalidParams("params.uri is missing; expected a resource's address");
     }
-    ServiceDescription.Document document =
-        reference.documents().stream()
-            .filter(one -> one.uri().equals(uri))
-            .findFirst()
-            .orElseThrow(() -> RpcException.resourceNotFound(revision, uri));
     return reference
-        .findText(uri)
-        .map(found -> found.orElseThrow(() -> RpcException.resourceNotFound(revision, uri)))
-        .map(text -> contents(document, text));
+        .skills()
+        .compose(
+            skills ->
+                documents(skills)
+                    .filter(one -> one.uri().equals(uri))
+                    .findFirst()
+                    .map(document -> text(skills, uri).map(found -> contents(document, found)))
+                    .orElseThrow(() -> RpcException.resourceNotFound(revision, uri)));
+  }
+
+  private Future<String> text(List<ServiceDescription.Skill> skills, String uri) {
+    return skills.stream()
+        .filter(skill -> skill.uri().equals(uri))
+        .findFirst()
+        .map(skill -> Future.succeededFuture(skill.text()))
+        .orElseGet(() -> reference.findText(uri).map(Optional::orElseThrow));
   }
 
   private static JsonObject contents(ServiceDescription.Document document, String text) {

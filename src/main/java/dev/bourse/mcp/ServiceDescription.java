@@ -4,6 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The port to the running service's description of itself. */
 public interface ServiceDescription {
@@ -34,6 +35,9 @@ public interface ServiceDescription {
   /** The contract's definition of a tool: title, description, annotations, input and output. */
   JsonObject tool(String name);
 
+  /** The groups of tools that the contract names. */
+  Set<String> toolsets();
+
   /** A schema of a contract with all references resolved. */
   JsonObject schema(String contract, String name);
 
@@ -43,7 +47,7 @@ public interface ServiceDescription {
   /** The skills that the service offers. */
   Future<List<Skill>> skills();
 
-  /** The contracts, the guide for programs and the skills. */
+  /** The contracts and the guide for programs. */
   List<Document> documents();
 
   /** The text of a document; empty if no document has this address. */

@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -123,13 +122,6 @@ final class ToolRegistry {
     JsonArray definitions = new JsonArray();
     offered(toolsets).forEach(entry -> definitions.add(entry.definition().copy()));
     return definitions;
-  }
-
-  /** The names of all groups of tools. */
-  Set<String> toolsets() {
-    return byName.values().stream()
-        .flatMap(entry -> entry.toolset().stream())
-        .collect(Collectors.toSet());
   }
 
   private Stream<RegisteredTool> offered(Toolsets toolsets) {

@@ -20,11 +20,14 @@ record Toolsets(Set<String> selected) {
   /**
    * Reads the parameter's value: names with commas between.
    *
+   * @param known all groups of the contract, so that a service without the tools of one takes it,
+   *     too
    * @throws ApiException {@code bad-request} naming a group that does not exist
    */
   static Toolsets of(Optional<String> value, Collection<String> known) {
     Set<String> selected = new TreeSet<>();
-    value.ifPresent(names -> selected.addAll(Arrays.asList(names.split(","))));
+    value.ifPresent(
+        names -> Arrays.stream(names.split(",", -1)).map(String::strip).forEach(selected::add));
     for (String name : selected) {
       if (!known.contains(name)) {
         throw ApiException.badField(

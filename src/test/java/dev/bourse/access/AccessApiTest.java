@@ -240,6 +240,14 @@ class AccessApiTest {
       agent.post("/api/node/metrics", report).ok();
       String forged = tight.nodeCredential("acme-legacy") + "0";
       tight.with(forged).post("/api/node/metrics", report).refused(ErrorCode.RATE_LIMITED);
+      // A node over its own budget counts for its address, like everybody. Its budget grows again
+      // by
+      // one a second meanwhile.
+      HttpAnswer over = agent.post("/api/node/metrics", report);
+      for (int more = 0; more < 300 && over.status() == 200; more++) {
+        over = agent.post("/api/node/metrics", report);
+      }
+      assertEquals("address", over.refused(ErrorCode.RATE_LIMITED).getString("reason"));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
+import dev.bourse.access.NodeAgent;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -176,8 +177,8 @@ public final class EdgeFixture implements AutoCloseable {
       }
 
       @Override
-      public boolean isNodes(@Nullable String header) {
-        return false;
+      public Optional<NodeAgent> findNode(@Nullable String header) {
+        return Optional.empty();
       }
 
       @Override

@@ -73,12 +73,13 @@ class McpToolsApiTest extends McpApiFixture {
               "grid_api"),
           dave.toolNames());
       dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
+      assertEquals(List.of("whoami"), dave.at("/mcp?toolsets=checkpoints").toolNames());
     }
   }
 
   @Test
   void anAddressWithToolsetsOffersThoseToolsAlone() {
-    McpClient few = alice.at("/mcp?toolsets=market,skills");
+    McpClient few = alice.at("/mcp?toolsets=market,%20skills");
     assertEquals(List.of("whoami", "market_read", "skill_read"), few.toolNames());
     assertEquals(
         alice.ok("market_read", new JsonObject().put("action", "feed")).fieldNames(),
@@ -95,6 +96,7 @@ class McpToolsApiTest extends McpApiFixture {
             .refused(ErrorCode.BAD_REQUEST)
             .getString("detail")
             .startsWith("toolsets: shell is not acceptable; expected names of billing, capacity,"));
+    alice.at("/mcp?toolsets=,").send("tools/list", new JsonObject()).refused(ErrorCode.BAD_REQUEST);
   }
 
   @Test

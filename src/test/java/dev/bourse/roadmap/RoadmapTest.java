@@ -72,6 +72,7 @@ class RoadmapTest {
         assertThrows(IOException.class, () -> named.requireOperations(Set.of("readOutlook")))
             .getMessage());
     named.requireOperations(Set.of("readOutlook", "dance"));
+    read(ENTRY.formatted("planned", "[dance]")).requireOperations(Set.of());
   }
 
   @Test
