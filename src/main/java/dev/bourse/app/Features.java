@@ -370,7 +370,6 @@ final class Features {
   private CapacityService bindTenants() {
     Clusters clusters = core.clusters();
     new CapacityRoutes(core.capacity()).bind(operations);
-    new AlertRoutes(new AlertService(clusters, core.owners())).bind(operations);
     new SshKeyRoutes(core.keys()).bind(operations);
     ActivityStore activity = new ActivityStore(database);
     EventService events = new EventService(clusters, activity, core.reads(), context.clock());
@@ -381,10 +380,15 @@ final class Features {
     context
         .signals()
         .gauge("bourse_waits_running", "Waits for a change of a cluster.", changes::running);
-    new EventRoutes(
-            events,
-            new ActivityService(clusters, activity, new HistoryStore(database), context.clock()))
-        .bind(operations);
+    HistoryStore history = new HistoryStore(database);
+    for (Cluster.Kind surface : Cluster.Kind.values()) {
+      new AlertRoutes(surface, new AlertService(surface, clusters, core.owners())).bind(operations);
+      new EventRoutes(
+              surface,
+              events,
+              new ActivityService(surface, clusters, activity, history, context.clock()))
+          .bind(operations);
+    }
     new MarketRoutes(core.market()).bind(operations);
     new HeldNodeRoutes(database, clusters).bind(operations);
     CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);

@@ -7,13 +7,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param actor the actor that caused the event
  * @param event the event
+ * @param nodeId the id of the event's node, which is its name for a Kubernetes cluster; null
+ *     without a node, and for an entry of an earlier release
  */
-public record Activity(String actor, ClusterEvent event) {
+public record Activity(String actor, ClusterEvent event, @Nullable String nodeId) {
   /** The actor of entries that the market causes. */
   static final String MARKET = "system:market";
 
   /** The actor of entries that billing causes. */
   static final String BILLING = "system:billing";
+
+  /** An entry without a node. */
+  public Activity(String actor, ClusterEvent event) {
+    this(actor, event, null);
+  }
+
+  /** Returns the market's entry about a node. */
+  static Activity of(Allocation node, ClusterEvent event) {
+    return new Activity(MARKET, event, node.nodeId());
+  }
 
   /** Returns the entry of a declaration by the organization or on its behalf. */
   public static Activity declared(String actor, Declaration declared) {
@@ -31,21 +43,21 @@ public record Activity(String actor, ClusterEvent event) {
   }
 
   static Activity granted(Allocation node) {
-    return new Activity(MARKET, new ClusterEvent.Granted(node.publicIp()));
+    return of(node, new ClusterEvent.Granted(node.publicIp()));
   }
 
   static Activity released(String actor, Allocation node, Allocation.Reason reason) {
-    return new Activity(actor, new ClusterEvent.Released(node.publicIp(), reason));
+    return new Activity(actor, new ClusterEvent.Released(node.publicIp(), reason), node.nodeId());
   }
 
   static Activity noticed(Allocation node, Allocation.Notice notice) {
-    return new Activity(
-        MARKET,
+    return of(
+        node,
         new ClusterEvent.NoticeGiven(node.publicIp(), notice.reason(), notice.endsAtMillis()));
   }
 
   static Activity unwound(Allocation node, String cause) {
-    return new Activity(MARKET, new ClusterEvent.Unwound(node.publicIp(), cause));
+    return of(node, new ClusterEvent.Unwound(node.publicIp(), cause));
   }
 
   static Activity held(@Nullable Hold hold) {
@@ -54,6 +66,14 @@ public record Activity(String actor, ClusterEvent event) {
         hold == null
             ? new ClusterEvent.HoldLifted()
             : new ClusterEvent.HoldPlaced(hold.stage(), hold.reason()));
+  }
+
+  /** Returns the event as a surface shows it: the Kubernetes surface names nodes by their ids. */
+  public ClusterEvent eventOn(Cluster.Kind surface) {
+    return switch (surface) {
+      case VM -> event;
+      case K8S -> event.named(nodeId);
+    };
   }
 
   /** Returns {@code request} for a declaration, {@code action} for all other events. */

@@ -44,7 +44,8 @@ public final class ActivityRows {
           .fixed("cause", w -> w.activity.event().cause())
           .fixed("ends_at", w -> w.activity.event().endsAtMillis())
           .fixed("note", w -> w.activity.event().note())
-          .fixed("effective_at", w -> w.declared(Declared::effectiveAtMillis));
+          .fixed("effective_at", w -> w.declared(Declared::effectiveAtMillis))
+          .fixed("node_id", w -> w.activity.nodeId());
 
   /** The columns that {@link #activity} reads, with {@code id}, {@code ts} and {@code cluster}. */
   public static final String NAMES = "id, " + COLUMNS.names();
@@ -59,7 +60,9 @@ public final class ActivityRows {
   /** Returns the entry of a row. */
   public static Activity activity(Row row) {
     return new Activity(
-        row.text("actor"), row.text("kind").equals("request") ? declared(row) : action(row));
+        row.text("actor"),
+        row.text("kind").equals("request") ? declared(row) : action(row),
+        row.textOrNull("node_id"));
   }
 
   private static ClusterEvent declared(Row row) {

@@ -3,21 +3,30 @@ package dev.bourse.capacity;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.schemas.vm.AlertThresholdsJson;
+import dev.bourse.schemas.common.AlertThresholdsJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** The VM contract's operations on alerts. */
+/** The operations on alerts of one surface's contract. */
 public final class AlertRoutes {
+  private final Cluster.Kind surface;
   private final AlertService alerts;
 
-  public AlertRoutes(AlertService alerts) {
+  /**
+   * @param surface the kind of the clusters
+   * @param alerts of that surface
+   */
+  public AlertRoutes(Cluster.Kind surface, AlertService alerts) {
+    this.surface = surface;
     this.alerts = alerts;
   }
 
   public void bind(Operations operations) {
-    operations.bind("readAlerts", this::readAlerts).bind("writeAlerts", this::writeAlerts);
+    boolean isVm = surface == Cluster.Kind.VM;
+    operations
+        .bind(isVm ? "readAlerts" : "readK8sAlerts", this::readAlerts)
+        .bind(isVm ? "writeAlerts" : "writeK8sAlerts", this::writeAlerts);
   }
 
   private Future<Answer> readAlerts(Call call) {

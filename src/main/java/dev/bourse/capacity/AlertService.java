@@ -11,8 +11,11 @@ public final class AlertService {
   private final ClusterAccess access;
   private final ClusterOwners owners;
 
-  public AlertService(Clusters clusters, ClusterOwners owners) {
-    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
+  /**
+   * @param surface the kind of the clusters
+   */
+  public AlertService(Cluster.Kind surface, Clusters clusters, ClusterOwners owners) {
+    this.access = new ClusterAccess(clusters, surface);
     this.owners = owners;
   }
 
@@ -51,6 +54,11 @@ public final class AlertService {
         draft.build(),
         List.of(),
         new AuditRow(
-            now, cluster.orgId(), caller.actor(), "vm_alerts_put", cluster.name(), detail));
+            now,
+            cluster.orgId(),
+            caller.actor(),
+            cluster.kind() == Cluster.Kind.VM ? "vm_alerts_put" : "k8s_alerts_put",
+            cluster.name(),
+            detail));
   }
 }

@@ -3,8 +3,8 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.Price;
 import dev.bourse.json.Setting;
-import dev.bourse.schemas.vm.AlertThresholdsJson;
-import dev.bourse.schemas.vm.AlertsJson;
+import dev.bourse.schemas.common.AlertThresholdsJson;
+import dev.bourse.schemas.common.AlertsJson;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Alerts in JSON, for rows and for the VM contract. */
+/** Alerts in JSON, for rows and for contracts. */
 final class AlertText {
   private static final long SECOND_MILLIS = 1_000;
 
@@ -52,7 +52,7 @@ final class AlertText {
         raised);
   }
 
-  /** Returns a cluster's alerts as the VM contract shows them. */
+  /** Returns a cluster's alerts as contracts show them. */
   static AlertsJson toJson(Cluster cluster) {
     Alerts.Thresholds from = cluster.alerts().thresholds();
     Long leaseMillis = from.leaseEndsWithinMillis();

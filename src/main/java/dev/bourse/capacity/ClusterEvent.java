@@ -1,11 +1,12 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.Times;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event in the life of a cluster. A node is identified by its public IP, as its tenant knows it;
- * the address is null until the provider assigns one.
+ * An event in the life of a cluster. A node is identified by its public IP, which is null until the
+ * provider assigns one; {@link #named} replaces it by the node's name on another surface.
  */
 public sealed interface ClusterEvent {
   /** Returns the kind in its row; null for an entry that is only text. */
@@ -27,6 +28,15 @@ public sealed interface ClusterEvent {
   /** Returns the address of the event's node; null without a node. */
   default @Nullable String publicIp() {
     return null;
+  }
+
+  /**
+   * Returns this event with another name of its node; itself if it has no node.
+   *
+   * @param name null if it is unknown
+   */
+  default ClusterEvent named(@Nullable String name) {
+    return this;
   }
 
   /** Returns the cause of the event; null if it has none. */
@@ -72,18 +82,28 @@ public sealed interface ClusterEvent {
   /** The market granted a node. For a gang the event comes when its nodes become active. */
   record Granted(@Nullable String publicIp) implements ClusterEvent {
     @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new Granted(name);
+    }
+
+    @Override
     public String kind() {
       return "granted";
     }
 
     @Override
     public String note() {
-      return "granted " + publicIp;
+      return "granted " + Objects.requireNonNullElse(publicIp, "a node");
     }
   }
 
   /** A reclaim of a node began. */
   record Released(@Nullable String publicIp, Allocation.Reason reason) implements ClusterEvent {
+    @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new Released(name, reason);
+    }
+
     /** True if the previous release knows the reason; it fails at reasons that it does not know. */
     private boolean isKnownBefore() {
       return reason == reason.inRow();
@@ -96,7 +116,7 @@ public sealed interface ClusterEvent {
 
     @Override
     public String note() {
-      String node = publicIp == null ? "a node that was being prepared" : publicIp;
+      String node = Objects.requireNonNullElse(publicIp, "a node that was being prepared");
       return isKnownBefore()
           ? "released " + node
           : "released %s: %s".formatted(node, reason.label());
@@ -116,13 +136,19 @@ public sealed interface ClusterEvent {
   record NoticeGiven(@Nullable String publicIp, Allocation.Reason reason, long endsAt)
       implements ClusterEvent {
     @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new NoticeGiven(name, reason, endsAt);
+    }
+
+    @Override
     public String kind() {
       return "notice";
     }
 
     @Override
     public String note() {
-      return "notice for %s, until %s".formatted(publicIp, Times.rfc3339(endsAt));
+      return "notice for %s, until %s"
+          .formatted(Objects.requireNonNullElse(publicIp, "a node"), Times.rfc3339(endsAt));
     }
 
     @Override
@@ -139,13 +165,18 @@ public sealed interface ClusterEvent {
   /** A node under notice won a seat again and stays. */
   record NoticeWithdrawn(@Nullable String publicIp) implements ClusterEvent {
     @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new NoticeWithdrawn(name);
+    }
+
+    @Override
     public String kind() {
       return "notice-withdrawn";
     }
 
     @Override
     public String note() {
-      return "notice for %s withdrawn".formatted(publicIp);
+      return "notice for %s withdrawn".formatted(Objects.requireNonNullElse(publicIp, "a node"));
     }
   }
 
@@ -155,6 +186,11 @@ public sealed interface ClusterEvent {
    * @param cause why its machine could not be prepared
    */
   record Unwound(@Nullable String publicIp, String cause) implements ClusterEvent {
+    @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new Unwound(name, cause);
+    }
+
     @Override
     public String kind() {
       return "unwound";
@@ -171,18 +207,28 @@ public sealed interface ClusterEvent {
   /** A swap waited too long for a replacement. */
   record SwapLapsed(@Nullable String publicIp) implements ClusterEvent {
     @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new SwapLapsed(name);
+    }
+
+    @Override
     public String kind() {
       return "swap-lapsed";
     }
 
     @Override
     public String note() {
-      return "swap of %s lapsed".formatted(publicIp);
+      return "swap of %s lapsed".formatted(Objects.requireNonNullElse(publicIp, "a node"));
     }
   }
 
   /** A swap ended because an operator pinned its node. */
   record SwapEnded(@Nullable String publicIp) implements ClusterEvent {
+    @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new SwapEnded(name);
+    }
+
     @Override
     public String kind() {
       return "swap-ended";
@@ -190,7 +236,8 @@ public sealed interface ClusterEvent {
 
     @Override
     public String note() {
-      return "swap of %s ended: an operator pinned it".formatted(publicIp);
+      return "swap of %s ended: an operator pinned it"
+          .formatted(Objects.requireNonNullElse(publicIp, "a node"));
     }
   }
 

@@ -43,8 +43,7 @@ public final class HealthCommands {
           Allocation examined = node.withHealth(after);
           if (found.state() != Health.State.FAILED && isSwappedForFault(cluster, node)) {
             examined = examined.withSwap(null, 0);
-            activity.add(
-                new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(node.publicIp())));
+            activity.add(Activity.of(node, new ClusterEvent.SwapLapsed(node.publicIp())));
           }
           draft.put(examined);
           isChanged = true;

@@ -110,7 +110,7 @@ public final class MarketTransitions {
     // Last, because a swap ends when its node is reclaimed or its replacement is granted.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
       draft.put(waiting.withSwap(null, 0));
-      activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
+      activity.add(Activity.of(waiting, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
     alert(draft, orders.alerted(), activity);
     if (cluster.version() == orders.seenVersion()) {
@@ -516,7 +516,7 @@ public final class MarketTransitions {
   static void endSwap(
       Cluster.Draft draft, Allocation pinned, long nowMillis, List<Activity> activity) {
     draft.put(pinned.withSwap(null, 0));
-    activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapEnded(pinned.publicIp())));
+    activity.add(Activity.of(pinned, new ClusterEvent.SwapEnded(pinned.publicIp())));
     takeReplacement(
         draft, pinned, Allocation.Reason.OPERATOR, Activity.MARKET, nowMillis, activity);
   }

@@ -31,9 +31,7 @@ public record NoticeOrders(
                 .ifPresent(
                     a -> {
                       draft.put(a.withdrawNotice());
-                      activity.add(
-                          new Activity(
-                              Activity.MARKET, new ClusterEvent.NoticeWithdrawn(a.publicIp())));
+                      activity.add(Activity.of(a, new ClusterEvent.NoticeWithdrawn(a.publicIp())));
                     }));
     forgotten.forEach(id -> draft.find(id).ifPresent(a -> draft.put(a.withNotice(null))));
     given.forEach(

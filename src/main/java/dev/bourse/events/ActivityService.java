@@ -11,19 +11,28 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads the activity and history of an organization's VM clusters. */
+/** Reads the activity and history of an organization's clusters of one surface. */
 public final class ActivityService {
   /** Entries of one page of activity. */
   static final int ACTIVITY_PAGE = 30;
 
+  private final Cluster.Kind surface;
   private final ClusterAccess access;
   private final ActivityStore activity;
   private final HistoryStore history;
   private final Clock clock;
 
+  /**
+   * @param surface the kind of the clusters
+   */
   public ActivityService(
-      Clusters clusters, ActivityStore activity, HistoryStore history, Clock clock) {
-    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
+      Cluster.Kind surface,
+      Clusters clusters,
+      ActivityStore activity,
+      HistoryStore history,
+      Clock clock) {
+    this.surface = surface;
+    this.access = new ClusterAccess(clusters, surface);
     this.activity = activity;
     this.history = history;
     this.clock = clock;
@@ -44,7 +53,7 @@ public final class ActivityService {
   private Future<List<String>> names(Principal caller, Optional<String> cluster) {
     return cluster.isPresent() || caller.cluster() != null
         ? Future.succeededFuture(List.of(access.resolve(caller, cluster).cluster().name()))
-        : activity.listNames(caller.org().orgId(), Cluster.Kind.VM);
+        : activity.listNames(caller.org().orgId(), surface);
   }
 
   /** A cluster's history and the size of its nodes. */

@@ -2,7 +2,6 @@ package dev.bourse.events;
 
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiException;
@@ -59,7 +58,6 @@ public final class ChangeWaits {
 
   private final EventService events;
   private final Clusters clusters;
-  private final ClusterAccess access;
   private final ActivityStore activity;
   private final LongSupplier nanoTime;
   private final BulkheadPair waits;
@@ -86,7 +84,6 @@ public final class ChangeWaits {
             Bulkhead.of("waits for a change", most).sharingFairly());
     this.events = events;
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.activity = activity;
     this.nanoTime = nanoTime;
   }
@@ -118,7 +115,8 @@ public final class ChangeWaits {
     /** Returns the answer without the cluster's state. */
     public JsonObject toJson() {
       JsonArray happened = new JsonArray();
-      entries.forEach(entry -> happened.add(EventText.entry(entry).toTree()));
+      entries.forEach(
+          entry -> happened.add(EventText.entry(entry, view.cluster().kind()).toTree()));
       return new JsonObject()
           .put("cluster", view.cluster().name())
           .put("version", view.cluster().version())
@@ -142,26 +140,28 @@ public final class ChangeWaits {
 
   /**
    * Waits until a cluster differs from the state that the caller knows; returns at once if it
-   * already does. An audited read of the capacity state. Fails like reads of the capacity, with
-   * {@code bad-request} for an invalid cursor, and with {@code overloaded} for too many waits of
-   * the caller, of its organization or in total.
+   * already does. An audited read of the capacity state of a VM cluster. Fails like reads of the
+   * capacity, with {@code bad-request} for an invalid cursor, and with {@code overloaded} for too
+   * many waits of the caller, of its organization or in total.
    *
+   * @param surface the kind of the cluster
    * @param cluster the named cluster, if any
    * @param known empty to wait for the next change
    * @param millis the longest wait
    * @param ifGone receives the action to run when the caller disconnects
    */
   public Future<Change> next(
+      Cluster.Kind surface,
       Principal caller,
       Optional<String> cluster,
       Known known,
       long millis,
       Consumer<Runnable> ifGone) {
     Optional<Matcher> cursor = Optional.ofNullable(known.cursor()).map(ChangeWaits::parsed);
-    ClusterView standing = access.resolve(caller, cluster);
+    ClusterView standing = events.resolve(surface, caller, cluster);
     String name = standing.cluster().name();
     BulkheadPair.Places places = waits.enter(caller.budgetKey(), caller.owner());
-    events.recordRead(caller, name, "wait");
+    events.recordRead(caller, standing.cluster(), "wait");
     Wait wait =
         new Wait(
             name,
@@ -231,7 +231,7 @@ public final class ChangeWaits {
                   clusters
                       .find(wait.name)
                       .map(ClusterView::fixed)
-                      .orElseThrow(() -> ApiException.notFound("VM cluster", wait.name));
+                      .orElseThrow(() -> ApiException.notFound("cluster", wait.name));
               wait.seen = view;
               String digest = digest(view);
               Long version = wait.version;

@@ -1,35 +1,44 @@
 package dev.bourse.events;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.schemas.vm.ActivityPageJson;
-import dev.bourse.schemas.vm.HistoryJson;
+import dev.bourse.schemas.common.ActivityPageJson;
+import dev.bourse.schemas.common.HistoryJson;
 import io.vertx.core.Future;
 
-/** Operations of the VM contract on events, activity and history. */
+/** The operations of one surface's contract on events, activity and history. */
 public final class EventRoutes {
 
+  private final Cluster.Kind surface;
   private final EventService events;
   private final ActivityService activity;
 
-  public EventRoutes(EventService events, ActivityService activity) {
+  /**
+   * @param surface the kind of the clusters
+   * @param activity of that surface
+   */
+  public EventRoutes(Cluster.Kind surface, EventService events, ActivityService activity) {
+    this.surface = surface;
     this.events = events;
     this.activity = activity;
   }
 
   public void bind(Operations operations) {
+    boolean isVm = surface == Cluster.Kind.VM;
     operations
-        .bind("followEvents", this::followEvents)
-        .bind("listActivity", this::listActivity)
-        .bind("readHistory", this::readHistory);
+        .bind(isVm ? "followEvents" : "followK8sEvents", this::followEvents)
+        .bind(isVm ? "listActivity" : "listK8sActivity", this::listActivity)
+        .bind(isVm ? "readHistory" : "readK8sHistory", this::readHistory);
   }
 
   private Future<Answer> followEvents(Call call) {
     EventService.Stream stream =
-        events.open(call.principal(), call.findText("cluster"), call.header("Last-Event-ID"));
+        events.open(
+            surface, call.principal(), call.findText("cluster"), call.header("Last-Event-ID"));
     return Future.succeededFuture(
         new Answer.Events(sink -> stream.begin(sink.loop(), sink::send, sink::end)));
   }
@@ -38,12 +47,13 @@ public final class EventRoutes {
     int page = Math.toIntExact(call.integer("page"));
     return activity
         .listActivity(call.principal(), call.findText("cluster"), page, call.findText("who"))
-        .map(EventRoutes::entries)
+        .map(entries -> entries(entries, surface))
         .map(Answer::ok);
   }
 
-  static ActivityPageJson entries(Page<ActivityStore.StoredActivity> page) {
-    return new ActivityPageJson(page.items().stream().map(EventText::entry).toList(), page.more());
+  static ActivityPageJson entries(Page<ActivityStore.StoredActivity> page, Cluster.Kind surface) {
+    return new ActivityPageJson(
+        page.items().stream().map(entry -> EventText.entry(entry, surface)).toList(), page.more());
   }
 
   private Future<Answer> readHistory(Call call) {

@@ -5,6 +5,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiException;
 import dev.bourse.pools.Quote;
@@ -39,7 +40,6 @@ public final class EventService {
   private static final Pattern ID = Pattern.compile("\\d{1,18}");
 
   private final Clusters clusters;
-  private final ClusterAccess access;
   private final ActivityStore activity;
   private final AuditedReads reads;
   private final Clock clock;
@@ -48,7 +48,6 @@ public final class EventService {
 
   public EventService(Clusters clusters, ActivityStore activity, AuditedReads reads, Clock clock) {
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.activity = activity;
     this.reads = reads;
     this.clock = clock;
@@ -102,34 +101,53 @@ public final class EventService {
   }
 
   /**
-   * Opens a stream of a cluster's events; an audited read of its capacity state. Fails like reads
-   * of the capacity, and with {@code bad-request} for an invalid id.
+   * Opens a stream of a cluster's events; an audited read of the capacity state of a VM cluster.
+   * Fails like reads of the capacity, and with {@code bad-request} for an invalid id.
    *
+   * @param surface the kind of the cluster
    * @param cluster the named cluster, if any
    * @param lastEventId the last event the client has received, empty for none
    */
-  public Stream open(Principal caller, Optional<String> cluster, Optional<String> lastEventId) {
+  public Stream open(
+      Cluster.Kind surface,
+      Principal caller,
+      Optional<String> cluster,
+      Optional<String> lastEventId) {
     lastEventId
         .filter(id -> !ID.matcher(id).matches())
         .ifPresent(
             id -> {
               throw ApiException.badField("Last-Event-ID", id, "the id of an event of this stream");
             });
-    String name = access.resolve(caller, cluster).cluster().name();
-    recordRead(caller, name, "events");
+    Cluster followed = resolve(surface, caller, cluster).cluster();
+    String name = followed.name();
+    recordRead(caller, followed, "events");
     return (loop, sink, giveUp) ->
         begin(name, lastEventId.map(Long::valueOf), new Subscriber(loop, sink), giveUp);
   }
 
+  /** Returns the cluster that a call is about, see {@link ClusterAccess#resolve}. */
+  ClusterView resolve(Cluster.Kind surface, Principal caller, Optional<String> cluster) {
+    return new ClusterAccess(clusters, surface).resolve(caller, cluster);
+  }
+
   /**
-   * Records that a caller follows a cluster's state.
+   * Records that a caller follows the state of a VM cluster. Reads of Kubernetes clusters are not
+   * recorded.
    *
    * @param detail the kind of the request
    */
-  void recordRead(Principal caller, String name, String detail) {
-    reads.record(
-        new AuditRow(
-            clock.millis(), caller.org().orgId(), caller.actor(), "vm_capacity_get", name, detail));
+  void recordRead(Principal caller, Cluster followed, String detail) {
+    if (followed.kind() == Cluster.Kind.VM) {
+      reads.record(
+          new AuditRow(
+              clock.millis(),
+              caller.org().orgId(),
+              caller.actor(),
+              "vm_capacity_get",
+              followed.name(),
+              detail));
+    }
   }
 
   private Runnable begin(
@@ -206,7 +224,7 @@ public final class EventService {
             view ->
                 subscriber.startLive(
                     missed.afterId(),
-                    Topic.encode(missed.entries()),
+                    Topic.encode(missed.entries(), view.cluster().kind()),
                     missed.isGap(),
                     view,
                     topic.threat()));

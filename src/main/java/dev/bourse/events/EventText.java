@@ -1,14 +1,15 @@
 package dev.bourse.events;
 
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ClusterEvent.Declared;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.core.Price;
 import dev.bourse.json.JsonRecord;
-import dev.bourse.schemas.vm.ActivityEntryJson;
-import dev.bourse.schemas.vm.GapEventJson;
-import dev.bourse.schemas.vm.WarningEventJson;
+import dev.bourse.schemas.common.ActivityEntryJson;
+import dev.bourse.schemas.common.GapEventJson;
+import dev.bourse.schemas.common.WarningEventJson;
 import io.vertx.core.buffer.Buffer;
 import java.util.Optional;
 
@@ -19,15 +20,15 @@ final class EventText {
 
   private EventText() {}
 
-  /** Encodes the capacity state, with the same JSON as its read. */
+  /** Encodes the cluster's state, with the same JSON as its read. */
   static Buffer capacity(long id, ClusterView view) {
     return head(id, "capacity").appendBuffer(view.encoded().json()).appendString("\n\n");
   }
 
   /** Returns an entry of the activity, as in a page of it. */
-  static ActivityEntryJson entry(ActivityStore.StoredActivity entry) {
+  static ActivityEntryJson entry(ActivityStore.StoredActivity entry, Cluster.Kind surface) {
     Activity activity = entry.activity();
-    ClusterEvent event = activity.event();
+    ClusterEvent event = activity.eventOn(surface);
     Declared declared = event instanceof Declared request ? request : null;
     return new ActivityEntryJson(
         entry.id(),
@@ -46,8 +47,8 @@ final class EventText {
    * Encodes the event of an activity entry: nodes granted, reclaimed or announced, and alerts;
    * empty for other entries.
    */
-  static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
-    return NodeEvent.of(entry).map(told -> event(entry.id(), told.name(), told.json()));
+  static Optional<Buffer> node(ActivityStore.StoredActivity entry, Cluster.Kind surface) {
+    return NodeEvent.of(entry, surface).map(told -> event(entry.id(), told.name(), told.json()));
   }
 
   /** Encodes a warning that a rival's bid is close. */

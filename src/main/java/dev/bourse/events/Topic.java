@@ -125,7 +125,7 @@ final class Topic {
         .ifPresent(
             view -> {
               if (moveTo(view, entries)) {
-                Update update = Update.of(after.id(), encode(entries), view);
+                Update update = Update.of(after.id(), encode(entries, view.cluster().kind()), view);
                 each(subscriber -> subscriber.take(update));
               }
             });
@@ -156,10 +156,13 @@ final class Topic {
     }
   }
 
-  static List<EncodedEntry> encode(List<ActivityStore.StoredActivity> entries) {
+  static List<EncodedEntry> encode(
+      List<ActivityStore.StoredActivity> entries, Cluster.Kind surface) {
     List<EncodedEntry> told = new ArrayList<>();
     entries.forEach(
-        e -> told.add(new EncodedEntry(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
+        e ->
+            told.add(
+                new EncodedEntry(e.id(), EventText.node(e, surface).orElseGet(Buffer::buffer))));
     return told;
   }
 

@@ -3,7 +3,7 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.CapacityService;
-import dev.bourse.core.ApiException;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.events.ChangeWaits;
 import dev.bourse.json.JsonRecord;
 import io.vertx.core.Future;
@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 
 /**
  * Reads a cluster's declaration and nodes: a VM cluster's capacity state, which is an audited read,
- * or a Kubernetes cluster; and its outlook. Can wait for a VM cluster's state to change.
+ * or a Kubernetes cluster; and its outlook. Can wait for the state to change.
  */
 public final class CapacityReadTool implements Tool {
   private static final String READ = "read";
@@ -72,11 +72,12 @@ public final class CapacityReadTool implements Tool {
     if (!WAIT.equals(arguments.getString("action"))) {
       return call(caller, arguments);
     }
-    if (ClusterKind.of(arguments) == ClusterKind.K8S) {
-      throw ApiException.badField("kind", ClusterKind.K8S.label(), "vm, for action wait");
-    }
     return waits
         .next(
+            switch (ClusterKind.of(arguments)) {
+              case VM -> Cluster.Kind.VM;
+              case K8S -> Cluster.Kind.K8S;
+            },
             caller,
             Optional.ofNullable(arguments.getString("cluster")),
             new ChangeWaits.Known(arguments.getString("cursor"), arguments.getLong("version")),

@@ -2,6 +2,7 @@ package dev.bourse.webhooks;
 
 import dev.bourse.audit.TrailEntry;
 import dev.bourse.billing.Month;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
@@ -57,7 +58,9 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
     if (event instanceof ClusterEvent.HoldLifted) {
       return Optional.of(hold(entry, "lifted", null));
     }
-    return NodeEvent.of(entry).map(told -> of(entry, EventKind.of(told.name()), told.data()));
+    // Endpoints get addresses for both surfaces.
+    return NodeEvent.of(entry, Cluster.Kind.VM)
+        .map(told -> of(entry, EventKind.of(told.name()), told.data()));
   }
 
   private static WebhookEvent hold(StoredActivity entry, String stage, @Nullable String cause) {

@@ -14,6 +14,7 @@ import dev.bourse.billing.BillingService;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.capacity.AlertService;
 import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.checkpoint.CheckpointService;
@@ -167,7 +168,7 @@ public final class BareProcess {
   }
 
   public AlertService alerts() {
-    return new AlertService(core.clusters(), core.owners());
+    return new AlertService(Cluster.Kind.VM, core.clusters(), core.owners());
   }
 
   public CapacityService capacity() {

@@ -274,7 +274,8 @@ class CapacityTest {
         new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, LATER), at(done.next(), 0).reclaim());
     assertEquals(0, done.next().pending(8));
     assertEquals(
-        new Activity(Sample.ACTOR, new ClusterEvent.Released(ip(0), Allocation.Reason.SCALE_DOWN)),
+        new Activity(
+            Sample.ACTOR, new ClusterEvent.Released(ip(0), Allocation.Reason.SCALE_DOWN), "n0"),
         done.activity().get(1));
   }
 

@@ -11,6 +11,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
@@ -19,6 +20,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -315,6 +317,95 @@ class K8sApiTest {
 
   private static JsonObject node(TestMarket market, int index) {
     return read(market).getJsonArray("nodes").getJsonObject(index);
+  }
+
+  private static EventReader follow(TestMarket market, @Nullable Long lastEventId) {
+    return EventReader.onK8s(
+        bourse.service().baseUrl(),
+        bourse.secret(market.red(), "orgwide"),
+        name(market),
+        lastEventId);
+  }
+
+  private static List<String> named(EventReader reader, String event) {
+    return reader.of(event).stream().map(e -> e.data().getString("name")).sorted().toList();
+  }
+
+  @Test
+  void theStreamAndTheActivityNameNodes() {
+    TestMarket market = bourse.market();
+    try (EventReader reader = follow(market, null)) {
+      until("the state came", () -> !reader.all().isEmpty());
+      long begun = reader.latest().id();
+      put(market, order(market, 2, 2)).ok();
+      untilActive(market, 2);
+      List<String> held =
+          ClusterClient.texts(read(market).getJsonArray("planned_release")).stream()
+              .sorted()
+              .toList();
+      until("both are granted", () -> named(reader, "grant").equals(held));
+      put(market, order(market, 0, 2)).ok();
+      until("both are reclaimed", () -> named(reader, "reclaim").equals(held));
+      until("the state follows", () -> reader.state().getInteger("nodes_held", -1) == 0);
+      reader.all().forEach(e -> assertFalse(e.data().encode().contains("198.18."), "no address"));
+      try (EventReader again = follow(market, begun)) {
+        until("the missed ones are sent", () -> named(again, "reclaim").equals(held));
+        assertEquals(held, named(again, "grant"));
+      }
+      List<String> notes =
+          ClusterClient.objects(activity(market)).stream()
+              .map(entry -> entry.getString("note"))
+              .filter(note -> note != null && note.startsWith("granted "))
+              .sorted()
+              .toList();
+      assertEquals(held.stream().map(node -> "granted " + node).toList(), notes);
+    }
+    for (String path : List.of("events", "activity", "history", "alerts")) {
+      String query = "/" + path + "?cluster=" + name(market);
+      market.blue("orgwide").get("/api/k8s" + query).refused(ErrorCode.NOT_FOUND);
+      market.red("orgwide").get("/api/vm" + query).refused(ErrorCode.NOT_FOUND);
+      market
+          .red("orgwide")
+          .get("/api/k8s/" + path + "?cluster=" + market.redA().cluster())
+          .refused(ErrorCode.NOT_FOUND);
+    }
+    JsonObject history = market.red("orgwide").get("/api/k8s/history?hours=0.5").ok();
+    assertEquals(name(market), history.getString("cluster"));
+    assertTrue(history.getJsonArray("max_price").contains(16.0), "2.00 for each of 8 GPUs");
+    assertEquals(List.of(), bourse.audit(market.red(), true), "no read of it is recorded");
+  }
+
+  private static JsonArray activity(TestMarket market) {
+    return market.red("orgwide").get("/api/k8s/activity").ok().getJsonArray("entries");
+  }
+
+  @Test
+  void anAlertIsRaisedAndListed() {
+    TestMarket market = bourse.market();
+    JsonObject thresholds =
+        new JsonObject().put("supply_under_nodes", 1_000).put("cluster", name(market));
+    market.blue("orgwide").put("/api/k8s/alerts", thresholds).refused(ErrorCode.NOT_FOUND);
+    market.red("orgwide").put("/api/vm/alerts", thresholds).refused(ErrorCode.NOT_FOUND);
+    JsonObject set = market.red("orgwide").put("/api/k8s/alerts", thresholds).ok();
+    assertEquals(1_000, set.getInteger("supply_under_nodes"));
+    assertEquals(new JsonArray(), set.getJsonArray("raised"));
+    put(market, order(market, 1, 2)).ok();
+    until(
+        "it is raised",
+        () ->
+            market
+                .red("orgwide")
+                .get("/api/k8s/alerts")
+                .ok()
+                .getJsonArray("raised")
+                .equals(new JsonArray().add("supply")));
+    assertTrue(activity(market).encode().contains("alert supply: "), activity(market).encode());
+    assertEquals(
+        List.of("{\"supply_under_nodes\":1000}"),
+        bourse.audit(market.red(), false).stream()
+            .filter(row -> row.action().equals("k8s_alerts_put"))
+            .map(AuditRow::detail)
+            .toList());
   }
 
   @Test

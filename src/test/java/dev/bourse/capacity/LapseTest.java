@@ -160,9 +160,9 @@ class LapseTest {
             new Activity(
                 "system:market", new ClusterEvent.Declared(0, 200, Allocation.Reason.LAPSED, T0)),
             new Activity(
-                "system:market", new ClusterEvent.Released(ip(1), Allocation.Reason.LAPSED)),
+                "system:market", new ClusterEvent.Released(ip(1), Allocation.Reason.LAPSED), "n1"),
             new Activity(
-                "system:market", new ClusterEvent.Released(ip(0), Allocation.Reason.LAPSED))),
+                "system:market", new ClusterEvent.Released(ip(0), Allocation.Reason.LAPSED), "n0")),
         lapse.activity());
     assertEquals(
         new AuditRow(

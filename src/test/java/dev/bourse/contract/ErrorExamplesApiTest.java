@@ -484,6 +484,7 @@ class ErrorExamplesApiTest {
                 call.path(),
                 "{\"swaps_enabled\":true,\"expected\":{\"gpu_model\":\"other\"}}"));
     own.put("followEvents", call -> parameter(call, "/api/vm/events"));
+    own.put("followK8sEvents", call -> parameter(call, "/api/k8s/events"));
     return each(409, own, ErrorExamplesApiTest::inTheWay);
   }
 
@@ -495,7 +496,8 @@ class ErrorExamplesApiTest {
             .replace("/globex", "/leavers")
             .replace("/demo-h100-00001", "/demo-h100-00016");
     String body = call.body();
-    if (Set.of("previewCapacity", "previewBid", "writeAlerts").contains(call.operationId())) {
+    if (Set.of("previewCapacity", "previewBid", "writeAlerts", "writeK8sAlerts")
+        .contains(call.operationId())) {
       body = sent(call).replaceAll(",\"cluster\":\"acme-[a-z0-9]+\"", "");
     }
     return send(permitted(call), call, path, body);

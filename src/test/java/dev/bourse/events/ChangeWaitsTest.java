@@ -59,6 +59,7 @@ class ChangeWaitsTest extends ExchangeFixture {
     Principal caller =
         new Principal(
             new Organization(org, org, "standard"), "token:" + token, token, Set.of(), null, null);
-    return waits.next(caller, Optional.empty(), NOTHING, ChangeWaits.MOST_MILLIS, gone -> {});
+    return waits.next(
+        Cluster.Kind.VM, caller, Optional.empty(), NOTHING, ChangeWaits.MOST_MILLIS, gone -> {});
   }
 }

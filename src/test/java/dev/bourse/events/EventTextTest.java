@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
@@ -14,6 +15,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,11 +29,11 @@ class EventTextTest {
   }
 
   private static @Nullable String note(ClusterEvent event) {
-    return EventText.entry(entry(event)).note();
+    return EventText.entry(entry(event), Cluster.Kind.VM).note();
   }
 
   private static String told(ClusterEvent event) {
-    return EventText.node(entry(event)).map(Buffer::toString).orElse("");
+    return EventText.node(entry(event), Cluster.Kind.VM).map(Buffer::toString).orElse("");
   }
 
   @Test
@@ -163,7 +165,9 @@ class EventTextTest {
         "actor":"token:abc","who":"user","max_gpus":16,"max_price_per_gpu_hour":2.5,\
         "note":null,"reason":null}],"more":true}\
         """,
-        EventRoutes.entries(new Page<>(List.of(entry), true)).toBuffer().toString());
+        EventRoutes.entries(new Page<>(List.of(entry), true), Cluster.Kind.VM)
+            .toBuffer()
+            .toString());
   }
 
   @Test
@@ -174,7 +178,9 @@ class EventTextTest {
         "actor":"system:market","who":null,"max_gpus":null,"max_price_per_gpu_hour":null,\
         "note":"released 10.0.0.1","reason":"scale-down"}\
         """,
-        EventText.entry(entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN)))
+        EventText.entry(
+                entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN)),
+                Cluster.Kind.VM)
             .toBuffer()
             .toString());
   }
@@ -196,6 +202,54 @@ class EventTextTest {
     assertEquals("some text", note(new ClusterEvent.Unrecognized("some text", null)));
     assertNull(note(new ClusterEvent.Unrecognized(null, null)));
     assertEquals(
-        Optional.empty(), EventText.node(entry(new ClusterEvent.Unrecognized(null, null))));
+        Optional.empty(),
+        EventText.node(entry(new ClusterEvent.Unrecognized(null, null)), Cluster.Kind.VM));
+  }
+
+  private static String onK8s(ClusterEvent event, @Nullable String node) {
+    ActivityStore.StoredActivity entry =
+        new ActivityStore.StoredActivity(
+            7, Sample.T0, "c1", new Activity("system:market", event, node));
+    return EventText.node(entry, Cluster.Kind.K8S)
+            .map(Buffer::toString)
+            .map(text -> text.lines().toList().get(2))
+            .orElse("")
+        + " / "
+        + EventText.entry(entry, Cluster.Kind.K8S).note();
+  }
+
+  @Test
+  void theKubernetesSurfaceNamesNodesAndShowsNoAddress() {
+    assertEquals(
+        List.of(
+            "data: {\"name\":\"n1\",\"granted_at\":\"2023-11-14T22:13:20.000Z\"} / granted n1",
+            "data: {\"name\":\"n1\",\"reason\":\"outbid\",\"noticed_at\":"
+                + "\"2023-11-14T22:13:20.000Z\",\"reclaim_at\":\"2023-11-14T22:13:21.000Z\"}"
+                + " / notice for n1, until 2023-11-14T22:13:21.000Z",
+            "data: {\"name\":\"n1\",\"withdrawn_at\":\"2023-11-14T22:13:20.000Z\"}"
+                + " / notice for n1 withdrawn",
+            "data: {\"name\":\"n1\",\"reason\":\"outbid\",\"reclaimed_at\":"
+                + "\"2023-11-14T22:13:20.000Z\"} / released n1",
+            "data: {\"name\":\"n1\",\"reason\":\"unwound\",\"reclaimed_at\":"
+                + "\"2023-11-14T22:13:20.000Z\"} / grant of n1 unwound: it failed",
+            " / swap of n1 lapsed",
+            " / swap of n1 ended: an operator pinned it",
+            " / billing hold lifted"),
+        Stream.of(
+                new ClusterEvent.Granted("10.0.0.1"),
+                new ClusterEvent.NoticeGiven(
+                    "10.0.0.1", Allocation.Reason.OUTBID, Sample.T0 + 1_000),
+                new ClusterEvent.NoticeWithdrawn("10.0.0.1"),
+                new ClusterEvent.Released("10.0.0.1", Allocation.Reason.OUTBID),
+                new ClusterEvent.Unwound("10.0.0.1", "it failed"),
+                new ClusterEvent.SwapLapsed("10.0.0.1"),
+                new ClusterEvent.SwapEnded("10.0.0.1"),
+                new ClusterEvent.HoldLifted())
+            .map(event -> onK8s(event, "n1"))
+            .toList());
+    assertEquals(
+        "data: {\"name\":null,\"granted_at\":\"2023-11-14T22:13:20.000Z\"} / granted a node",
+        onK8s(new ClusterEvent.Granted("10.0.0.1"), null),
+        "stored by an earlier release");
   }
 }

@@ -179,10 +179,13 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/billing/statements/{month}",
             "/api/billing/usage",
             "/api/billing/usage/working",
+            "/api/k8s/activity",
+            "/api/k8s/alerts",
             "/api/k8s/bid",
             "/api/k8s/bid/outlook",
             "/api/k8s/clusters",
             "/api/k8s/clusters/{name}",
+            "/api/k8s/history",
             "/api/k8s/metrics",
             "/api/market/depth",
             "/api/market/feed",
@@ -204,7 +207,7 @@ class McpToolsApiTest extends McpApiFixture {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        27, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        30, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

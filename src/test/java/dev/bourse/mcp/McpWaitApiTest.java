@@ -125,16 +125,37 @@ class McpWaitApiTest extends McpApiFixture {
   }
 
   @Test
+  void aWaitForAKubernetesClusterNamesItsNodes() {
+    JsonObject wait = waiting("acme-k8s").put("kind", "k8s");
+    CompletableFuture<JsonObject> first = begun(alice, wait);
+    token
+        .put(
+            "/api/k8s/bid",
+            new JsonObject()
+                .put("cluster", "acme-k8s")
+                .put("limit_price_per_gpu_hour", 2)
+                .put("max_gpus", ClusterClient.NODE)
+                .put("expected_version", 0))
+        .ok();
+    List<String> notes = new ArrayList<>();
+    JsonObject received = first.join();
+    while (notes.isEmpty()) {
+      received = alice.ok("capacity_read", wait.copy().put("cursor", received.getString("cursor")));
+      ClusterClient.objects(received.getJsonArray("activity"))
+          .forEach(entry -> notes.add(entry.getString("note")));
+    }
+    assertTrue(notes.get(0).startsWith("granted demo-h100-000"), notes.toString());
+    assertEquals("acme-k8s", received.getJsonObject("state").getString("cluster"));
+  }
+
+  @Test
   void aWaitTakesOnlyWhatIsItsOwn() {
     JsonObject wait = waiting("acme-train");
     alice.refused("capacity_read", wait.copy().put("wait_s", 26), ErrorCode.BAD_REQUEST);
     alice.refused("capacity_read", wait.copy().put("cursor", "x"), ErrorCode.BAD_REQUEST);
     alice.refused(
         "capacity_read", wait.copy().put("action", "read").put("wait_s", 1), ErrorCode.BAD_REQUEST);
-    alice.refused(
-        "capacity_read",
-        wait.copy().put("kind", "k8s").put("cluster", "acme-k8s"),
-        ErrorCode.BAD_REQUEST);
+    alice.refused("capacity_read", wait.copy().put("kind", "k8s"), ErrorCode.NOT_FOUND);
     alice.refused("capacity_read", waiting("globex-main"), ErrorCode.NOT_FOUND);
     McpClient.needing(bourse, Scope.CAPACITY_READ, "capacity_read", wait);
   }

@@ -176,6 +176,32 @@ public record ContractCase(
               K8S_SWAP,
               List.of("/api/k8s/bid/swap", K8S_SWAP.replace("acme-k8s", "globex-k8s"))),
           new ContractCase(
+              "readK8sAlerts",
+              "/api/k8s/alerts",
+              null,
+              List.of("/api/k8s/alerts?cluster=globex-main")),
+          new ContractCase(
+              "writeK8sAlerts",
+              "/api/k8s/alerts",
+              "{\"rival_within_percent\":10,\"cluster\":\"acme-k8s\"}",
+              List.of("/api/k8s/alerts", "{\"cluster\":\"globex-main\"}")),
+          // With a parameter it does not take, so that no stream begins.
+          new ContractCase(
+              "followK8sEvents",
+              "/api/k8s/events?cluster=acme-k8s&stop=1",
+              null,
+              List.of("/api/k8s/events?cluster=globex-main")),
+          new ContractCase(
+              "listK8sActivity",
+              "/api/k8s/activity",
+              null,
+              List.of("/api/k8s/activity?cluster=globex-main")),
+          new ContractCase(
+              "readK8sHistory",
+              "/api/k8s/history",
+              null,
+              List.of("/api/k8s/history?cluster=globex-main")),
+          new ContractCase(
               "readK8sMetrics",
               "/api/k8s/metrics",
               null,

@@ -130,26 +130,31 @@ public final class ContractCheck {
     }
   }
 
-  /** Fails unless the contract has an event of this name with such data. */
-  static void checkEvent(String name, JsonObject data) {
-    Validator validator = EVENTS.get(name);
+  /** Fails unless the contract has an event of this name with such data in the stream. */
+  static void checkEvent(String stream, String name, JsonObject data) {
+    Validator validator = EVENTS.get(stream + " " + name);
     assertNotNull(validator, "event " + name + " is not in the contract");
     check(validator, data, () -> "event " + name + " " + data);
   }
 
   private static Map<String, Validator> events() {
     Map<String, Validator> events = new HashMap<>();
-    JsonObject schemas =
-        document("vm")
-            .getJsonObject("paths")
-            .getJsonObject("/api/vm/events")
-            .getJsonObject("get")
-            .getJsonObject("responses")
-            .getJsonObject("200")
-            .getJsonObject("content")
-            .getJsonObject("text/event-stream")
-            .getJsonObject("x-events");
-    schemas.fieldNames().forEach(n -> events.put(n, validator(schemas.getJsonObject(n))));
+    for (String surface : List.of("vm", "k8s")) {
+      String stream = "/api/" + surface + "/events";
+      JsonObject schemas =
+          document(surface)
+              .getJsonObject("paths")
+              .getJsonObject(stream)
+              .getJsonObject("get")
+              .getJsonObject("responses")
+              .getJsonObject("200")
+              .getJsonObject("content")
+              .getJsonObject("text/event-stream")
+              .getJsonObject("x-events");
+      schemas
+          .fieldNames()
+          .forEach(n -> events.put(stream + " " + n, validator(schemas.getJsonObject(n))));
+    }
     return events;
   }
 

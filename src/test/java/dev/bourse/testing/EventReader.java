@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A client that follows a stream of server-sent events until it is closed or the stream ends. */
 public final class EventReader implements AutoCloseable {
+  private static final String VM = "/api/vm/events";
+
+  private final String stream;
   private final InputStream body;
   private final Thread thread;
   private final List<Event> events = new CopyOnWriteArrayList<>();
@@ -31,18 +34,30 @@ public final class EventReader implements AutoCloseable {
    * @param lastEventId null for a client that comes for the first time
    */
   public EventReader(String baseUrl, String token, String cluster, @Nullable Long lastEventId) {
-    this(baseUrl, cluster, lastEventId, "Authorization", "Bearer " + token);
+    this(VM, baseUrl, cluster, lastEventId, "Authorization", "Bearer " + token);
+  }
+
+  /** The stream of a Kubernetes cluster. */
+  public static EventReader onK8s(
+      String baseUrl, String token, String cluster, @Nullable Long lastEventId) {
+    return new EventReader(
+        "/api/k8s/events", baseUrl, cluster, lastEventId, "Authorization", "Bearer " + token);
   }
 
   /** The stream of a browser that sends this cookie. */
   public static EventReader inBrowser(String baseUrl, String cookie, String cluster) {
-    return new EventReader(baseUrl, cluster, null, "Cookie", cookie);
+    return new EventReader(VM, baseUrl, cluster, null, "Cookie", cookie);
   }
 
   private EventReader(
-      String baseUrl, String cluster, @Nullable Long lastEventId, String... credential) {
+      String stream,
+      String baseUrl,
+      String cluster,
+      @Nullable Long lastEventId,
+      String... credential) {
+    this.stream = stream;
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(baseUrl + "/api/vm/events?cluster=" + cluster))
+        HttpRequest.newBuilder(URI.create(baseUrl + stream + "?cluster=" + cluster))
             .headers(credential)
             .header("Accept", "text/event-stream");
     if (lastEventId != null) {
@@ -77,7 +92,7 @@ public final class EventReader implements AutoCloseable {
           name = line.substring(7);
         } else if (line.startsWith("data: ")) {
           JsonObject data = new JsonObject(line.substring(6));
-          ContractCheck.checkEvent(name, data);
+          ContractCheck.checkEvent(stream, name, data);
           events.add(new Event(id, name, data));
         }
       }

@@ -206,6 +206,23 @@ final class TenantSamples {
     world.add(
         "swapK8sNode",
         s -> s.json(new JsonObject().put("node", "n").put("cluster", "acme-k8s")).refused());
+    world.add("readK8sAlerts", s -> s.value("cluster", "acme-k8s"));
+    world.add(
+        "writeK8sAlerts",
+        s ->
+            s.json(
+                new JsonObject()
+                    .put("rival_within_percent", 10)
+                    .put("price_above_per_gpu_hour", 2.5)
+                    .put("supply_under_nodes", 2)
+                    .put("spend_above_usd", 100)
+                    .put("lease_ends_within_s", 3600)
+                    .put("cluster", "acme-k8s")));
+    world.add("followK8sEvents", s -> s.value("cluster", "acme-k8s"));
+    world.add(
+        "listK8sActivity",
+        s -> s.value("cluster", "acme-k8s").value("page", "0").value("who", "user"));
+    world.add("readK8sHistory", s -> s.value("cluster", "acme-k8s").value("hours", "24"));
     world.add("readK8sMetrics", s -> s.value("cluster", "acme-k8s"));
   }
 
