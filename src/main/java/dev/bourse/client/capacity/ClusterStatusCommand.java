@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "status",
     description = {
-      "Shows what clusters declare, hold and pay, and in the table which nodes they will lose.",
+      "Shows what clusters of both kinds declare, hold and pay, and in the table which nodes they will lose.",
       "",
       """
       With --watch it follows one cluster: on a terminal as a table that is drawn anew, elsewhere a \
@@ -35,6 +35,9 @@ final class ClusterStatusCommand extends ClusterCommand {
    * clusters list.
    */
   private static final int MOST_CLUSTERS = 20;
+
+  private static final int FORBIDDEN = 403;
+  private static final int NOT_FOUND = 404;
 
   /** The status does not wait longer for an outlook, which it can do without. */
   private static final Duration OUTLOOK_TIMEOUT = Duration.ofSeconds(5);
@@ -72,32 +75,65 @@ final class ClusterStatusCommand extends ClusterCommand {
 
   private List<JsonObject> states(Service service) throws RefusedException {
     if (clusterNamed().isPresent()) {
-      return List.of(capacity(service));
+      return List.of(named(service, clusterNamed().get()));
     }
     List<JsonObject> states = new ArrayList<>();
     JsonObject caller = service.call("GET", "/api/whoami", null);
     known().learnWhoami(caller);
     for (Object listed : caller.getJsonArray("clusters")) {
       JsonObject cluster = (JsonObject) listed;
-      if (!VM.equals(cluster.getString("kind"))) {
-        continue;
-      }
       if (states.size() == MOST_CLUSTERS) {
         // Printed after the list, also when the two streams are separate.
         err().println("more than " + MOST_CLUSTERS + " clusters; -c names one of the others");
         break;
       }
-      JsonObject state = capacity(service, cluster.getString("name"));
-      learn(state);
-      states.add(state);
+      String name = cluster.getString("name");
+      if (VM.equals(cluster.getString("kind"))) {
+        JsonObject state = capacity(service, name);
+        learn(state);
+        states.add(state);
+      } else {
+        addK8s(service, name, states);
+      }
     }
     if (states.isEmpty()) {
       throw new RefusedException(
-          ExitCode.REFUSED,
-          "the organization has no VM cluster; bourse clusters create makes one, and bourse k8s"
-              + " clusters lists those of Kubernetes");
+          ExitCode.REFUSED, "the organization has no cluster; bourse clusters create makes one");
     }
     return states;
+  }
+
+  /** Adds a Kubernetes cluster. A token for VM clusters alone sees the others without it. */
+  private void addK8s(Service service, String name, List<JsonObject> states)
+      throws RefusedException {
+    try {
+      states.add(k8s(service, name));
+    } catch (RefusedException refused) {
+      if (refused.status() != FORBIDDEN) {
+        throw refused;
+      }
+      err().println(name + " is not shown: " + refused.getMessage());
+    }
+  }
+
+  private static JsonObject k8s(Service service, String name) throws RefusedException {
+    return service.call("GET", "/api/k8s/clusters/" + Service.encoded(name), null);
+  }
+
+  /** Reads a cluster of either kind. The command's option does not name the kind. */
+  private JsonObject named(Service service, String name) throws RefusedException {
+    try {
+      return capacity(service);
+    } catch (RefusedException refused) {
+      if (refused.status() != NOT_FOUND && refused.status() != FORBIDDEN) {
+        throw refused;
+      }
+      try {
+        return k8s(service, name);
+      } catch (RefusedException alsoRefused) {
+        throw refused;
+      }
+    }
   }
 
   /**
@@ -109,8 +145,10 @@ final class ClusterStatusCommand extends ClusterCommand {
     for (JsonObject state : states) {
       String cluster = state.getString("cluster");
       try {
-        if (state.getJsonObject("declared") != null) {
-          String path = CAPACITY + "/outlook?cluster=" + Service.encoded(cluster);
+        boolean isK8s = K8sCapacity.isK8s(state);
+        if (state.getJsonObject(isK8s ? "bid" : "declared") != null) {
+          String path =
+              (isK8s ? "/api/k8s/bid" : CAPACITY) + "/outlook?cluster=" + Service.encoded(cluster);
           outlooks.put(cluster, service.call("GET", path, null, OUTLOOK_TIMEOUT));
         }
       } catch (RefusedException e) {
@@ -123,19 +161,29 @@ final class ClusterStatusCommand extends ClusterCommand {
 
   private void watch(Service service) throws RefusedException {
     AnswerFormat.Form form = format.get().form();
+    boolean isK8s =
+        clusterNamed().isPresent()
+            && K8sCapacity.isK8s(named(service, clusterNamed().orElseThrow()));
     ClusterEventStream events =
-        new ClusterEventStream(service, environment(), about("/api/vm/events"));
+        new ClusterEventStream(
+            service, environment(), about(isK8s ? "/api/k8s/events" : "/api/vm/events"));
     events.follow(
-        event -> {
+        received -> {
           if (form == AnswerFormat.Form.json) {
             out()
                 .println(
                     new JsonObject()
-                        .put("id", event.id())
-                        .put("event", event.kind())
-                        .put("data", event.data())
+                        .put("id", received.id())
+                        .put("event", received.kind())
+                        .put("data", received.data())
                         .encode());
-          } else if (environment().hasTerminal()) {
+            out().flush();
+            return;
+          }
+          ClusterEventStream.Event event =
+              new ClusterEventStream.Event(
+                  received.id(), received.kind(), K8sCapacity.of(received.data()));
+          if (environment().hasTerminal()) {
             watched.take(event);
             out().print(StatusText.CLEAR + watched.text());
           } else {

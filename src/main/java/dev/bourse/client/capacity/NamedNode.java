@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A held node with a name that people can type: its cluster and its slot. A slot keeps its number
- * while its node is held.
+ * A held node with a name that people can type: its cluster and its slot, or the name of a
+ * Kubernetes cluster's node. A slot keeps its number while its node is held.
  *
  * @param name such as {@code acme-train-0}
  * @param facts the node's entry in the capacity
@@ -22,7 +22,9 @@ public record NamedNode(String name, JsonObject facts) {
     List<NamedNode> nodes = new ArrayList<>();
     for (Object allocation : capacity.getJsonArray("allocations")) {
       JsonObject facts = (JsonObject) allocation;
-      nodes.add(new NamedNode(cluster + '-' + facts.getInteger("slot"), facts));
+      String given = facts.getString("name");
+      nodes.add(
+          new NamedNode(given == null ? cluster + '-' + facts.getInteger("slot") : given, facts));
     }
     nodes.sort((one, other) -> Integer.compare(one.slot(), other.slot()));
     return nodes;

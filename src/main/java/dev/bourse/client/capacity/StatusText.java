@@ -5,11 +5,13 @@ import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,11 +23,13 @@ final class StatusText {
   private StatusText() {}
 
   /**
-   * A table of clusters, a table of their nodes, and remarks.
+   * A table of clusters and what they cost together, a table of their nodes, and remarks.
    *
+   * @param answers the states of clusters, as their surfaces answer
    * @param outlooks the outlooks of some clusters, by name
    */
-  static String of(List<JsonObject> states, Map<String, JsonObject> outlooks) {
+  static String of(List<JsonObject> answers, Map<String, JsonObject> outlooks) {
+    List<JsonObject> states = answers.stream().map(K8sCapacity::of).toList();
     List<JsonObject> clusters = new ArrayList<>();
     List<JsonObject> nodes = new ArrayList<>();
     List<String> remarks = new ArrayList<>();
@@ -37,15 +41,40 @@ final class StatusText {
       remarks(state, remarks);
       JsonObject outlook = outlooks.get(state.getString("cluster"));
       if (outlook != null) {
-        outlookRemarks(outlook, remarks);
+        outlookRemarks(state, outlook, remarks);
       }
     }
     return Table.rows(clusters)
+        + total(clusters)
         + (nodes.isEmpty() ? "" : '\n' + Table.rows(nodes))
         + (remarks.isEmpty() ? "" : '\n' + String.join("\n", remarks) + '\n');
   }
 
-  private static void outlookRemarks(JsonObject outlook, List<String> remarks) {
+  /** The cost of several clusters together; nothing for one, whose row shows it. */
+  private static String total(List<JsonObject> clusters) {
+    if (clusters.size() < 2) {
+      return "";
+    }
+    BigDecimal usd =
+        clusters.stream()
+            .map(cluster -> cluster.getString("usd_an_hour"))
+            .filter(Objects::nonNull)
+            .map(BigDecimal::new)
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
+    return "all clusters: $%s an hour%n"
+        .formatted(usd.setScale(Math.max(2, usd.scale()), RoundingMode.UNNECESSARY));
+  }
+
+  /** The command that raises a cluster's ceiling. */
+  private static String raising(JsonObject state, Object price) {
+    String name = Text.plain(state.getString("cluster"));
+    return K8sCapacity.isK8s(state)
+        ? "bourse k8s set-bid --cluster %s --limit-price-per-gpu-hour %s --expected-version %d"
+            .formatted(name, price, state.getLong("version"))
+        : "bourse up -c %s --max-price %s".formatted(name, price);
+  }
+
+  private static void outlookRemarks(JsonObject state, JsonObject outlook, List<String> remarks) {
     String name = Text.plain(outlook.getString("cluster"));
     List<JsonObject> taken =
         outlook.getJsonArray("losses").stream()
@@ -66,20 +95,25 @@ final class StatusText {
                       : (taken.size() == 1 ? " at " : ", the first at ") + Table.cell(at),
                   keep == null
                       ? "no ceiling keeps all nodes"
-                      : "to keep all nodes: bourse up -c %s --max-price %s".formatted(name, keep)));
+                      : "to keep all nodes: " + raising(state, keep)));
     }
     Object pendingPrice = outlook.getValue("pending_price_per_gpu_hour");
     // A second ceiling below the first would be read as advice to lower it again.
     if (pendingPrice != null
         && (keep == null || decimal(keep).compareTo(decimal(pendingPrice)) < 0)) {
       remarks.add(
-          "%s: to win all pending nodes at the next tick: bourse up -c %s --max-price %s"
-              .formatted(name, name, pendingPrice));
+          "%s: to win all pending nodes at the next tick: %s"
+              .formatted(name, raising(state, pendingPrice)));
     }
   }
 
   private static BigDecimal decimal(Object number) {
     return new BigDecimal(number.toString());
+  }
+
+  /** The node of an entry or an event: its address or its name. */
+  private static String nodeOf(JsonObject about) {
+    return Table.cell(about.getValue("public_ip", about.getValue("name")));
   }
 
   private static JsonObject cluster(JsonObject state) {
@@ -167,23 +201,30 @@ final class StatusText {
             "%s: %s is %s since %s: %s%s"
                 .formatted(
                     name,
-                    Table.cell(node.getValue("public_ip")),
+                    nodeOf(node),
                     condition,
                     Table.cell(health.getValue("since")),
                     Table.cell(
                         health.getJsonArray("reasons").stream()
                             .map(String::valueOf)
                             .collect(Collectors.joining("; "))),
-                    isSwapped ? "" : "; to replace it: bourse nodes swap"));
+                    isSwapped
+                        ? ""
+                        : K8sCapacity.isK8s(state)
+                            ? "; to replace it: bourse k8s swap"
+                            : "; to replace it: bourse nodes swap"));
       }
       if (node.getString("reclaim_at") != null) {
         remarks.add(
-            "%s: %s will be taken back at %s (%s) unless it wins a seat before; a higher ceiling may keep it: bourse up --max-price USD"
+            "%s: %s will be taken back at %s (%s) unless it wins a seat before; a higher ceiling may keep it: %s"
                 .formatted(
                     name,
-                    Table.cell(node.getValue("public_ip")),
+                    nodeOf(node),
                     Table.cell(node.getValue("reclaim_at")),
-                    Table.cell(node.getValue("reclaim_reason"))));
+                    Table.cell(node.getValue("reclaim_reason")),
+                    K8sCapacity.isK8s(state)
+                        ? raising(state, "USD")
+                        : "bourse up --max-price USD"));
       }
     }
   }
@@ -196,7 +237,7 @@ final class StatusText {
   /** An event in words. */
   static String describe(ClusterEventStream.Event event) {
     JsonObject data = event.data();
-    String node = Table.cell(data.getValue("public_ip"));
+    String node = nodeOf(data);
     return switch (event.kind()) {
       case "capacity" ->
           "capacity          version %d, %d nodes held, %d pending"

@@ -39,7 +39,7 @@ class CapacityCommandsTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(19, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(20, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -108,6 +108,40 @@ class CapacityCommandsTest {
         .says("declared, version 2\n");
     assertEquals(0, declared().getInteger("max_gpus"));
     shell.run("down", "--yes").ended(1).says("declares nothing");
+  }
+
+  @Test
+  void theStatusShowsClustersOfBothKindsAndTheirCost() throws IOException {
+    MemberShell shell = withKey().with("BOURSE_CLUSTER", "");
+    String k8s = market.red() + "-k8s";
+    shell
+        .run("up", "-c", cluster.cluster(), "--gpus", "8", "--max-price", "2", "-y", "--wait")
+        .ended(0);
+    shell
+        .run(
+            "k8s",
+            "set-bid",
+            "--cluster",
+            k8s,
+            "--limit-price-per-gpu-hour",
+            "3",
+            "--max-gpus",
+            "8",
+            "--expected-version",
+            "0",
+            "--yes")
+        .ended(0);
+    RunningBourse.until(
+        "its node is active",
+        () ->
+            shell.run("status", "-c", k8s).ended(0).out().contains(market.name() + "-000")
+                && shell.run("status", "-c", k8s).out().contains("active"));
+    shell
+        .run("status")
+        .ended(0)
+        .says(cluster.cluster())
+        .says(k8s)
+        .says("all clusters: $24.00 an hour");
   }
 
   /** The stored names of the service. */
