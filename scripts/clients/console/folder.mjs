@@ -49,6 +49,20 @@ async function drop(page, ...paths) {
   await devtools.detach();
 }
 
+/** In both colour schemes, at a desk, on a phone and enlarged. */
+async function looksRight(page, name) {
+  for (const [device, { viewport }] of Object.entries(DEVICES)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await isAccessible(page, `${name} at a ${device}, ${colorScheme}`);
+    }
+    await fits(page, `${name} at a ${device}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(DEVICES.desk.viewport);
+}
+
 async function publishesADroppedFolder({ page, settled, quiet }) {
   // Lengths around those of a digest's blocks.
   const files = Object.fromEntries([0, 1, 55, 56, 63, 64, 65, 3_000_000].map((length) => [`shards/${length}.bin`, randomBytes(length)]));
@@ -56,24 +70,18 @@ async function publishesADroppedFolder({ page, settled, quiet }) {
   symlinkSync(join(root, "README.md"), join(root, "link.md"));
   await drop(page, root);
   await page.getByText(/Left out because their names begin with a dot: \.cache, \.env\./).waitFor();
-  for (const [device, { viewport }] of Object.entries(DEVICES)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"]) {
-      await page.emulateMedia({ colorScheme });
-      await isAccessible(page, `a folder about to be published at a ${device}, ${colorScheme}`);
-    }
-    await fits(page, `a folder about to be published at a ${device}`);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(DEVICES.desk.viewport);
+  await looksRight(page, "a folder about to be published");
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page.getByText("llama is published.").waitFor();
   await page.getByRole("link", { name: "llama", exact: true }).click();
   await settled();
+  await looksRight(page, "the page of a folder");
   for (const [path, bytes] of Object.entries({ "README.md": "# Llama", ...files })) {
     const digest = createHash("sha256").update(bytes).digest("hex");
     await page.locator(`[id="${path}"], tr`).filter({ hasText: path }).filter({ hasText: digest }).first().waitFor();
   }
+  const revisions = page.getByRole("table", { name: "Revisions" });
+  await revisions.getByRole("row", { name: /^1 .* alice .* 9 files/ }).waitFor();
   assert.equal(await page.getByText("link.md").count(), 0, "browsers list no links");
   assert.equal(await page.getByText(".env").count(), 0, "hidden names stay out");
   await page.goBack();

@@ -9,7 +9,8 @@ import { html, nothing } from 'lit';
  * @param {{parts: Part[], truncated: boolean, path: string}} readme
  */
 export function readmeSection(readme) {
-  return html`<section class="sheet readme" aria-label="README" id="readme">
+  return html`<section class="sheet readme" aria-labelledby="readme-path" id="readme">
+    <h2 id="readme-path">${readme.path}</h2>
     ${content(readme.parts)}
     ${readme.truncated ? html`<p class="muted small">The end of ${readme.path} is left out. Download the file to read all of it.</p>` : nothing}
   </section>`;
@@ -17,6 +18,8 @@ export function readmeSection(readme) {
 
 /** @param {Part[]} parts @returns {any[]} */
 function content(parts) {
+  // The first heading follows the section's, so it is one deeper, and no other one is more than one deeper than it.
+  const top = Math.max(2, parts.find((part) => part.open === 'heading')?.level ?? 1);
   /** @type {Opened[]} */
   const open = [{ part: {}, content: [] }];
   for (const part of parts) {
@@ -25,7 +28,7 @@ function content(parts) {
       open.push({ part, content: [] });
     } else if (part.close && open.length > 1) {
       open.pop();
-      open[open.length - 1].content.push(element(last));
+      open[open.length - 1].content.push(element(last, top));
     } else if (part.text) {
       last.content.push(part.text);
     }
@@ -33,12 +36,11 @@ function content(parts) {
   return open[0].content;
 }
 
-/** @param {Opened} opened */
-function element({ part, content }) {
+/** @param {Opened} opened @param {number} top the deepest level of a heading that stands for the first */
+function element({ part, content }, top) {
   switch (part.open) {
     case 'heading':
-      // The page's own headings are above it.
-      return (part.level ?? 1) <= 2 ? html`<h3>${content}</h3>` : html`<h4>${content}</h4>`;
+      return (part.level ?? 1) <= top ? html`<h3>${content}</h3>` : html`<h4>${content}</h4>`;
     case 'paragraph':
       return html`<p>${content}</p>`;
     case 'quote':

@@ -24,12 +24,15 @@ class Checkpoint extends Page {
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
     const { id } = this.params;
-    const item = await call('readCheckpoint', { path: { id }, signal });
+    const [item, { revisions }] = await Promise.all([
+      call('readCheckpoint', { path: { id }, signal }),
+      call('listCheckpointRevisions', { path: { id }, signal }),
+    ]);
     const isWhole = item.files && item.published_at !== null;
     /** @type {any} */
     const manifest = isWhole ? await call('readCheckpointContent', { path: { id }, signal }) : null;
     const hasReadme = manifest?.files.some((/** @type {any} */ file) => file.path.toLowerCase() === 'readme.md');
-    return { ...item, manifest, readme: hasReadme ? await readme(id, signal) : null };
+    return { ...item, revisions, manifest, readme: hasReadme ? await readme(id, signal) : null };
   }
 
   /** @override */
@@ -85,6 +88,7 @@ class Checkpoint extends Page {
       </section>
       ${item.readme ? readmeSection(item.readme) : nothing}
       ${item.manifest ? fileTable(item) : nothing}
+      ${item.revisions.length > 0 ? html`<bourse-table caption="Revisions" .rows=${item.revisions} .key=${(/** @type {any} */ row) => `revision-${row.revision}`} .columns=${REVISIONS}></bourse-table>` : nothing}
       <section class="sheet" aria-labelledby="terminal">
         <h2 id="terminal">In a terminal</h2>
         <div class="code-line"><pre tabindex="0"><code>${pull}</code></pre><bourse-copy value=${pull} label="command"></bourse-copy></div>
@@ -137,6 +141,19 @@ function fileTable(item) {
     { title: 'SHA-256', value: (/** @type {any} */ row) => row.sha256, cell: (/** @type {any} */ row) => html`<span class="digest">${row.sha256}</span> <bourse-copy value=${row.sha256} label=${`digest of ${row.path}`}></bourse-copy>` },
   ]}></bourse-table>`;
 }
+
+/** @type {import('../components/table.js').Column[]} */
+const REVISIONS = [
+  { title: 'Revision', numeric: true, value: (row) => row.revision, cell: (row) => row.revision },
+  { title: 'Published', value: (row) => row.published_at, cell: (row) => at(row.published_at) },
+  {
+    title: 'By',
+    value: (row) => row.username,
+    cell: (row) => html`${row.username}${row.credential_id ? html`<br><span class="muted small">with the credential <code>${row.credential_id}</code></span>` : nothing}`,
+  },
+  { title: 'Size', numeric: true, value: (row) => row.bytes, cell: (row) => html`${bytes(row.bytes)}${row.files ? html`<br><span class="muted small">${count(row.files, 'file')}</span>` : nothing}` },
+  { title: 'SHA-256', value: (row) => row.sha256, cell: (row) => html`<span class="digest">${row.sha256}</span> <bourse-copy value=${row.sha256} label=${`digest of revision ${row.revision}`}></bourse-copy>` },
+];
 
 /** What stands in the way of its readers. @param {any} item */
 function state(item) {

@@ -71,10 +71,9 @@ record ChangeSet(
         .findFirst();
   }
 
-  /** Returns the revision of a publishing credential whose bytes this change publishes. */
-  Optional<Revision> publishedByCredential() {
+  /** Returns the revision whose bytes this change publishes. */
+  Optional<Revision> published() {
     return written().stream()
-        .filter(revision -> revision.credentialId() != null)
         .filter(revision -> revision.isHeld() && !revision.isAwaited())
         .filter(revision -> wasAwaited(revision.number()).isPresent())
         .findFirst();

@@ -32,6 +32,7 @@ public final class CheckpointRoutes {
         .bind("publishCheckpoint", unlessOff(config, this::publish))
         .bind("publishCheckpointSet", unlessOff(config, this::publishSet))
         .bind("readCheckpoint", unlessOff(config, this::read))
+        .bind("listCheckpointRevisions", unlessOff(config, this::listRevisions))
         .bind("deleteCheckpoint", unlessOff(config, this::delete));
   }
 
@@ -87,6 +88,12 @@ public final class CheckpointRoutes {
     return checkpoints
         .get(call.principal().org().orgId(), call.text("id"))
         .map(found -> Answer.ok(CheckpointView.own(found, call.principal())));
+  }
+
+  private Future<Answer> listRevisions(Call call) {
+    return checkpoints
+        .getHistory(call.principal().org().orgId(), call.text("id"))
+        .map(history -> Answer.ok(CheckpointView.history(history)));
   }
 
   private Future<Answer> delete(Call call) {

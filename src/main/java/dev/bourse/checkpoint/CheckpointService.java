@@ -371,6 +371,21 @@ public final class CheckpointService {
     return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
   }
 
+  /** An item and its published revisions, newest first. */
+  record History(Checkpoint item, List<RevisionHistory.Entry> revisions) {
+    History {
+      revisions = List.copyOf(revisions);
+    }
+  }
+
+  /** Returns the published revisions of an item of this organization, like {@link #get}. */
+  Future<History> getHistory(String orgId, String id) {
+    return get(orgId, id)
+        .compose(
+            found ->
+                store.listRevisions(id).map(revisions -> new History(found.item(), revisions)));
+  }
+
   /**
    * Returns the first files of a revision of a set, in the order of their announcement.
    *

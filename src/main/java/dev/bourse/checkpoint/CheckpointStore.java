@@ -61,9 +61,11 @@ public final class CheckpointStore {
 
   private final Database database;
   private final ManifestLengths manifests;
+  private final RevisionHistory history;
 
   public CheckpointStore(Database database) {
     this.database = database;
+    this.history = new RevisionHistory(database);
     this.manifests = new ManifestLengths(database);
   }
 
@@ -330,6 +332,11 @@ public final class CheckpointStore {
         .map(found -> Page.of(found, limit));
   }
 
+  /** Returns the published revisions of an item, newest first. */
+  Future<List<RevisionHistory.Entry>> listRevisions(String itemId) {
+    return history.list(itemId);
+  }
+
   Future<Usage> usage(String orgId) {
     return database
         .read(
@@ -363,6 +370,7 @@ public final class CheckpointStore {
       statements.add(CheckpointRows.insertion(item.id(), revision));
     }
     if (change.after().isEmpty()) {
+      statements.add(RevisionHistory.removal(item.id()));
       statements.add(
           Statement.guarded(
               ItemChangedException::new,
@@ -381,8 +389,14 @@ public final class CheckpointStore {
         .announcedByCredential()
         .ifPresent(draft -> statements.addAll(PublishingLimits.reserve(draft, nowMillis)));
     change
-        .publishedByCredential()
-        .ifPresent(revision -> statements.add(PublishingLimits.spend(revision, nowMillis)));
+        .published()
+        .ifPresent(
+            revision -> {
+              statements.addAll(RevisionHistory.addition(item.id(), revision, nowMillis));
+              if (revision.credentialId() != null) {
+                statements.add(PublishingLimits.spend(revision, nowMillis));
+              }
+            });
     change.obsoleteUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
     change.obsoleteBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
     audit.forEach(row -> statements.add(AuditStore.insert(row)));

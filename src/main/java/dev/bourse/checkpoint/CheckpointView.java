@@ -93,6 +93,23 @@ public final class CheckpointView {
         : json;
   }
 
+  /** Formats the published revisions of an item; only its creator may replace it. */
+  static JsonObject history(CheckpointService.History history) {
+    JsonArray revisions = new JsonArray();
+    for (RevisionHistory.Entry entry : history.revisions()) {
+      JsonObject json =
+          new JsonObject()
+              .put("revision", entry.revision())
+              .put("published_at", Times.rfc3339(entry.publishedAtMillis()))
+              .put("username", history.item().creator())
+              .put("credential_id", entry.credentialId())
+              .put("bytes", entry.bytes())
+              .put("sha256", entry.sha256());
+      revisions.add(entry.files() > 0 ? json.put("files", entry.files()) : json);
+    }
+    return new JsonObject().put("revisions", revisions);
+  }
+
   private static String words(Revision.State state) {
     return switch (state) {
       case PENDING -> "Waiting for its bytes";

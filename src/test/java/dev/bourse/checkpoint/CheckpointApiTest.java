@@ -67,6 +67,25 @@ class CheckpointApiTest {
   }
 
   @Test
+  void itsRevisionsStayListedAfterTheyWereReplaced() {
+    String name = freshName();
+    String id = publish(alice, name, BYTES, "org").getString("id");
+    publish(alice, name, OTHERS, "org");
+    announce(alice, publication(name, BYTES, "org"));
+    List<JsonObject> revisions =
+        ClusterClient.objects(bob.get(item(id) + "/revisions").ok().getJsonArray("revisions"));
+    assertEquals(2, revisions.size(), "an announcement is none");
+    JsonObject newest = revisions.get(0);
+    assertEquals(2, newest.getInteger("revision"));
+    assertEquals("alice", newest.getString("username"));
+    assertEquals(OTHERS.length, newest.getInteger("bytes"));
+    assertEquals(sha256(OTHERS), newest.getString("sha256"));
+    assertEquals(sha256(BYTES), revisions.get(1).getString("sha256"));
+    assertFalse(newest.containsKey("files"));
+    dave.get(item(id) + "/revisions").refused(ErrorCode.GONE);
+  }
+
+  @Test
   void aFileIsAnnouncedSentAndRead() {
     String name = freshName();
     JsonObject announced = announce(alice, publication(name, BYTES, "org"));

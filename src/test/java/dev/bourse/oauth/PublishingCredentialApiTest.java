@@ -88,6 +88,15 @@ class PublishingCredentialApiTest extends PublishingCredentialFixture {
     assertEquals(602_000, listed.getLong("published_bytes"));
     assertFalse(listed.containsKey("token"));
     String id = credential.getString("credential_id");
+    JsonObject revision =
+        alice
+            .get(item(set.getString("id")) + "/revisions")
+            .ok()
+            .getJsonArray("revisions")
+            .getJsonObject(0);
+    assertEquals(id, revision.getString("credential_id"));
+    assertEquals(1, revision.getInteger("files"));
+    assertEquals(1_000, revision.getInteger("bytes"), "the sum of its files");
     List<String> trail =
         bourse.audit("acme", false).stream()
             .filter(row -> row.detail().contains("credential_id=" + id))

@@ -379,6 +379,7 @@ public record ContractCase(
           new ContractCase(
               "preflightPublicCheckpointFile", FEED + "/ckp_1/files/" + DIGEST, null, List.of()),
           new ContractCase("publishCheckpointSet", FILES + "/sets", SET, List.of()),
+          new ContractCase("listCheckpointRevisions", FILES + "/ckp_1/revisions", null, List.of()),
           new ContractCase("readCheckpointReadme", FILES + "/ckp_1/readme", null, List.of()),
           new ContractCase("readCheckpointFile", FILES + "/ckp_1/files/" + DIGEST, null, List.of()),
           new ContractCase("putUploadFile", "/upload/unknown/0", null, List.of()),

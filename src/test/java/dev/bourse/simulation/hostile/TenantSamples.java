@@ -375,6 +375,7 @@ final class TenantSamples {
         s -> s.value("id", kept).value("sha256", digest).value("download", "1"));
     byte[] readme = "# Read me\n".getBytes(StandardCharsets.UTF_8);
     String described = publishedReadme(readme);
+    world.add("listCheckpointRevisions", s -> s.value("id", described));
     world.add("readCheckpointReadme", s -> s.value("id", described));
     world.add(
         "putUploadFile",
