@@ -53,7 +53,7 @@ public final class SchemaTypes {
   private static final Map<String, List<String>> PARTS =
       Map.of(
           "common",
-          List.of("MintedToken", "RevokedToken", "RuleRemoval", "TokenPage"),
+          List.of("ApiTokenPage", "ApiTokenRevocation", "NewApiToken", "RuleRemoval"),
           "console",
           List.of("ColleaguePage", "InvitationList", "RuleList", "RulePreview"),
           "operator",

@@ -9,9 +9,9 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.TokenService;
 import dev.bourse.org.TokenView;
-import dev.bourse.schemas.common.MintedTokenJson;
-import dev.bourse.schemas.common.RevokedTokenJson;
-import dev.bourse.schemas.common.TokenJson;
+import dev.bourse.schemas.common.ApiTokenJson;
+import dev.bourse.schemas.common.ApiTokenRevocationJson;
+import dev.bourse.schemas.common.NewApiTokenJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -38,7 +38,7 @@ public final class TokenRoutes {
         .ok("revokeConsoleToken", this::revoke);
   }
 
-  private Future<MintedTokenJson> mint(Call call) {
+  private Future<NewApiTokenJson> mint(Call call) {
     JsonObject body = call.body();
     Principal caller = call.principal();
     Set<Scope> scopes = Scope.grantable(body.getJsonArray("scopes"));
@@ -57,7 +57,7 @@ public final class TokenRoutes {
         .map(TokenService.MintedToken::toJson);
   }
 
-  private Future<TokenJson> change(Call call) {
+  private Future<ApiTokenJson> change(Call call) {
     JsonObject body = call.body();
     String actor = call.principal().actor();
     String tokenId = call.text("token_id");
@@ -73,11 +73,11 @@ public final class TokenRoutes {
         .map(TokenView::toJson);
   }
 
-  private Future<RevokedTokenJson> revoke(Call call) {
+  private Future<ApiTokenRevocationJson> revoke(Call call) {
     String tokenId = call.text("token_id");
     return tokens
         .revoke(call.principal().actor(), orgId(call), tokenId)
-        .map(at -> new RevokedTokenJson(tokenId, at));
+        .map(at -> new ApiTokenRevocationJson(tokenId, at));
   }
 
   private static String orgId(Call call) {

@@ -8,7 +8,7 @@ import dev.bourse.core.Page;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
-import dev.bourse.schemas.common.RevokedTokenJson;
+import dev.bourse.schemas.common.ApiTokenRevocationJson;
 import dev.bourse.schemas.operator.MintedOperatorTokenJson;
 import dev.bourse.schemas.operator.OperatorTokenJson;
 import dev.bourse.schemas.operator.OperatorTokenPageJson;
@@ -45,9 +45,9 @@ public final class OperatorTokenRoutes {
         CommonFields.expiry(body.getString("expires_at"), clock.millis()));
   }
 
-  private Future<RevokedTokenJson> revoke(Call call) {
+  private Future<ApiTokenRevocationJson> revoke(Call call) {
     String tokenId = call.text("token_id");
-    return tokens.revoke(call.actor(), tokenId).map(at -> new RevokedTokenJson(tokenId, at));
+    return tokens.revoke(call.actor(), tokenId).map(at -> new ApiTokenRevocationJson(tokenId, at));
   }
 
   static MintedOperatorTokenJson toJson(OperatorTokenService.Minted minted) {

@@ -7,9 +7,9 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.TokenService;
 import dev.bourse.org.TokenView;
-import dev.bourse.schemas.common.MintedTokenJson;
-import dev.bourse.schemas.common.RevokedTokenJson;
-import dev.bourse.schemas.common.TokenJson;
+import dev.bourse.schemas.common.ApiTokenJson;
+import dev.bourse.schemas.common.ApiTokenRevocationJson;
+import dev.bourse.schemas.common.NewApiTokenJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -37,7 +37,7 @@ public final class TokenAdminRoutes {
         .ok("revokeToken", this::revoke);
   }
 
-  private Future<MintedTokenJson> mint(Call call) {
+  private Future<NewApiTokenJson> mint(Call call) {
     JsonObject body = call.body();
     return tokens
         .mint(
@@ -53,7 +53,7 @@ public final class TokenAdminRoutes {
         .map(TokenService.MintedToken::toJson);
   }
 
-  private Future<TokenJson> narrow(Call call) {
+  private Future<ApiTokenJson> narrow(Call call) {
     return tokens
         .narrow(
             call.actor(),
@@ -63,10 +63,10 @@ public final class TokenAdminRoutes {
         .map(TokenView::toJson);
   }
 
-  private Future<RevokedTokenJson> revoke(Call call) {
+  private Future<ApiTokenRevocationJson> revoke(Call call) {
     String tokenId = call.text("token_id");
     return tokens
         .revoke(call.actor(), call.text("org"), tokenId)
-        .map(at -> new RevokedTokenJson(tokenId, at));
+        .map(at -> new ApiTokenRevocationJson(tokenId, at));
   }
 }

@@ -10,7 +10,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.schemas.common.MintedTokenJson;
+import dev.bourse.schemas.common.NewApiTokenJson;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -92,8 +92,8 @@ public final class TokenService {
   public record MintedToken(Token token, TokenSecret secret) {
 
     /** Returns the token as its creator sees it. */
-    public MintedTokenJson toJson() {
-      return new MintedTokenJson(
+    public NewApiTokenJson toJson() {
+      return new NewApiTokenJson(
           token.tokenId(),
           token.name(),
           Scope.labels(token.scopes()),

@@ -2,8 +2,8 @@ package dev.bourse.org;
 
 import dev.bourse.access.TokenLimits;
 import dev.bourse.core.Page;
-import dev.bourse.schemas.common.TokenJson;
-import dev.bourse.schemas.common.TokenPageJson;
+import dev.bourse.schemas.common.ApiTokenJson;
+import dev.bourse.schemas.common.ApiTokenPageJson;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -37,16 +37,16 @@ public record TokenView(
   }
 
   /** Returns a page of tokens as members and operators see it. */
-  public static TokenPageJson page(Page<TokenView> page) {
-    return new TokenPageJson(
+  public static ApiTokenPageJson page(Page<TokenView> page) {
+    return new ApiTokenPageJson(
         page.items().stream().map(TokenView::toJson).toList(),
         page.more(),
         page.next(TokenView::tokenId));
   }
 
   /** Returns the token as the contracts show it. */
-  public TokenJson toJson() {
-    return new TokenJson(
+  public ApiTokenJson toJson() {
+    return new ApiTokenJson(
         tokenId,
         name,
         scopes,

@@ -10,8 +10,8 @@ import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.TrailEntry;
 import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
+import dev.bourse.schemas.common.ApiTokenRevocationJson;
 import dev.bourse.schemas.common.PoolPricesJson;
-import dev.bourse.schemas.common.RevokedTokenJson;
 import dev.bourse.schemas.org.OrgTrailJson;
 import dev.bourse.schemas.org.ServedVersionJson;
 import java.util.List;
@@ -100,7 +100,7 @@ class RecordedOrgTest {
         """
         {"token_id":"h7Kd02LmQx9b","revoked_at":"2023-11-14T22:13:20.000Z"}\
         """,
-        new RevokedTokenJson("h7Kd02LmQx9b", T0).toBuffer().toString());
+        new ApiTokenRevocationJson("h7Kd02LmQx9b", T0).toBuffer().toString());
     assertEquals(
         """
         {"tokens":[{"token_id":"h7Kd02LmQx9a","name":"a \\"job\\"","scopes":["capacity:read",\
