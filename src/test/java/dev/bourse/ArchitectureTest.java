@@ -151,6 +151,7 @@ final class ArchitectureTest {
                   "core",
                   "schemas.billing",
                   "schemas.common",
+                  "schemas.console",
                   "store",
                   "access",
                   "audit",

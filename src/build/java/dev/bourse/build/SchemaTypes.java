@@ -55,10 +55,20 @@ public final class SchemaTypes {
           "common",
           List.of("ApiTokenPage", "ApiTokenRevocation", "NewApiToken", "RuleRemoval"),
           "console",
-          List.of("ColleaguePage", "InvitationList", "RuleList", "RulePreview"),
+          List.of(
+              "ColleaguePage",
+              "InvitationList",
+              "OpenPools",
+              "OwnCluster",
+              "OwnClusterPage",
+              "RuleList",
+              "RulePreview",
+              "SpendOutlook",
+              "UsageDays"),
           "operator",
           List.of(
               "Booking",
+              "ClusterPage",
               "JoinRulePage",
               "LedgerReport",
               "MintedOperatorToken",
@@ -69,7 +79,9 @@ public final class SchemaTypes {
   private static final String COMMON = "common";
   private static final String HOME = "dev.bourse.schemas.";
   private static final String SCHEMAS = "#/components/schemas/";
-  private static final String INLINED = COMMON + ".yaml#/x-schemas/";
+
+  /** The steps of a path to a component, such as {@code components/schemas/Token}. */
+  private static final int COMPONENT_DEPTH = 3;
 
   /** Each error code adds its own members, so an error is a map in the order of its exception. */
   private static final String ERROR = "ApiError";
@@ -169,7 +181,7 @@ public final class SchemaTypes {
     for (String name : names) {
       types.contracts.put(name, read(contracts.resolve(name + ".yaml")));
     }
-    types.contracts.replaceAll((name, contract) -> object(types.inlined(contract)));
+    types.contracts.replaceAll((name, contract) -> object(types.inlined(name, contract)));
     types.generate();
     types.writeTo(Path.of(args[1]));
   }
@@ -180,21 +192,26 @@ public final class SchemaTypes {
     }
   }
 
-  /** Replaces each reference to a part of the common file that is no component by the part. */
-  private Object inlined(Object node) {
+  /** Replaces each reference to a part that is no component by the part. */
+  private Object inlined(String contract, Object node) {
     if (node instanceof List<?> list) {
-      return list.stream().map(this::inlined).toList();
+      return list.stream().map(item -> inlined(contract, item)).toList();
     }
     if (!(node instanceof Map<?, ?>)) {
       return node;
     }
     Map<String, Object> map = object(node);
-    if (map.get("$ref") instanceof String reference && reference.startsWith(INLINED)) {
-      return inlined(
-          object(contracts.get(COMMON).get("x-schemas"))
-              .get(reference.substring(INLINED.length())));
+    if (map.get("$ref") instanceof String reference) {
+      String[] path = reference.substring(reference.indexOf('#') + 2).split("/");
+      if (path[0].equals("x-schemas") || path.length > COMPONENT_DEPTH) {
+        Object part = contracts.get(target(contract, reference).contract);
+        for (String step : path) {
+          part = object(part).get(step);
+        }
+        return inlined(contract, part);
+      }
     }
-    map.replaceAll((name, value) -> inlined(value));
+    map.replaceAll((name, value) -> inlined(contract, value));
     return map;
   }
 

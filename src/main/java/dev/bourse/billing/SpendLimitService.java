@@ -4,9 +4,9 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.schemas.console.SpendOutlookJson;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +53,7 @@ public final class SpendLimitService {
   }
 
   /** Returns the outlook for an organization's month under the limit in force. */
-  public Future<JsonObject> readSpendLimit(String orgId) {
+  public Future<SpendOutlookJson> readSpendLimit(String orgId) {
     return balances.get(orgId).map(b -> outlook(b, b.account().limits()).toJson());
   }
 
@@ -61,7 +61,7 @@ public final class SpendLimitService {
    * Returns the outlook with another limit of the organization's own; stores nothing. Fails with
    * {@code bad-request} above the operator's limit, like the write.
    */
-  public Future<JsonObject> previewSpendLimit(String orgId, long micros) {
+  public Future<SpendOutlookJson> previewSpendLimit(String orgId, long micros) {
     return balances
         .get(orgId)
         .map(b -> outlook(b, b.account().limits().withMember(micros)).toJson());
@@ -74,7 +74,7 @@ public final class SpendLimitService {
    * @param actor the member
    * @param micros at least 0; null for no limit
    */
-  public Future<JsonObject> setSpendLimit(String actor, String orgId, @Nullable Long micros) {
+  public Future<SpendOutlookJson> setSpendLimit(String actor, String orgId, @Nullable Long micros) {
     return admin.limitByMember(actor, orgId, micros).compose(set -> readSpendLimit(orgId));
   }
 

@@ -1,8 +1,7 @@
 package dev.bourse.billing;
 
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.console.ClusterOutlookJson;
+import dev.bourse.schemas.console.SpendOutlookJson;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -125,36 +124,35 @@ record SpendOutlook(
   }
 
   /** Returns the answer of the contract. */
-  JsonObject toJson() {
-    JsonArray each = new JsonArray();
-    for (Exposure cluster : clusters) {
-      each.add(
-          new JsonObject()
-              .put("cluster", cluster.cluster())
-              .put("pool", cluster.pool())
-              .put("active_gpus", cluster.activeGpus())
-              .put("max_gpus", cluster.maxGpus())
-              .put("rate_micros_per_hour", cluster.rateMicros())
-              .put("most_micros_per_hour", cluster.mostMicros()));
-    }
-    return new JsonObject()
-        .put("as_of", Times.rfc3339(atMillis))
-        .put("month", Month.at(atMillis).toString())
-        .put("limit_micros", limitMicros())
-        .put("limit_member_micros", limits.memberMicros())
-        .put("limit_operator_micros", limits.operatorMicros())
-        .put("limit_set_by", SpendLimits.Setter.label(limits.setBy()))
-        .put("enforced", enforced)
-        .put("month_usage_micros", monthMicros)
-        .put("committed_micros", committedMicros)
-        .put("remaining_micros", remainingMicros())
-        .put("rate_micros_per_hour", rateMicros())
-        .put("month_at_this_rate_micros", monthAtRateMicros())
-        .put("reached", isReached())
-        .put("reached_at", Times.rfc3339OrNull(reachedAtMillis()))
-        .put("stop_after_ms", stopMillis)
-        .put("overshoot_micros", overshootMicros())
-        .put("month_at_most_micros", monthAtMostMicros())
-        .put("clusters", each);
+  SpendOutlookJson toJson() {
+    return new SpendOutlookJson(
+        atMillis,
+        Month.at(atMillis).toString(),
+        limitMicros(),
+        limits.memberMicros(),
+        limits.operatorMicros(),
+        SpendLimits.Setter.label(limits.setBy()),
+        enforced,
+        monthMicros,
+        committedMicros,
+        remainingMicros(),
+        rateMicros(),
+        monthAtRateMicros(),
+        isReached(),
+        reachedAtMillis(),
+        stopMillis,
+        overshootMicros(),
+        monthAtMostMicros(),
+        clusters.stream()
+            .map(
+                cluster ->
+                    new ClusterOutlookJson(
+                        cluster.cluster(),
+                        cluster.pool(),
+                        cluster.activeGpus(),
+                        cluster.maxGpus(),
+                        cluster.rateMicros(),
+                        cluster.mostMicros()))
+            .toList());
   }
 }

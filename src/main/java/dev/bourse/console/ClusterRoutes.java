@@ -5,17 +5,19 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.SelfService;
-import dev.bourse.core.Page;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
-import dev.bourse.json.JsonRecord;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
+import dev.bourse.schemas.common.PoolPricesJson;
+import dev.bourse.schemas.console.ClusterMarketJson;
+import dev.bourse.schemas.console.ListedClusterJson;
+import dev.bourse.schemas.console.OpenPoolJson;
+import dev.bourse.schemas.console.OpenPoolsJson;
+import dev.bourse.schemas.console.OwnClusterJson;
+import dev.bourse.schemas.console.OwnClusterPageJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -32,30 +34,34 @@ public final class ClusterRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("listConsolePools", call -> clusters.readQuota(orgId(call)), this::pools)
-        .ok(
-            "listConsoleClusters",
-            this::list,
-            CommonFields.page("clusters", "name", ClusterRoutes::listed))
-        .created("createConsoleCluster", this::create, ClusterRoutes::json)
+        .ok("listConsolePools", call -> clusters.readQuota(orgId(call)).map(this::toJson))
+        .ok("listConsoleClusters", this::list)
+        .created("createConsoleCluster", call -> create(call).map(ClusterRoutes::toJson))
         .ok(
             "readConsoleCluster",
-            call -> clusters.readCluster(orgId(call), call.text("cluster")),
-            ClusterRoutes::json)
-        .ok("describeConsoleCluster", this::describe, ClusterRoutes::json)
-        .ok("retireConsoleCluster", this::retire, ClusterRoutes::json);
+            call ->
+                clusters.readCluster(orgId(call), call.text("cluster")).map(ClusterRoutes::toJson))
+        .ok("describeConsoleCluster", call -> describe(call).map(ClusterRoutes::toJson))
+        .ok("retireConsoleCluster", call -> retire(call).map(ClusterRoutes::toJson));
   }
 
   private static String orgId(Call call) {
     return call.principal().org().orgId();
   }
 
-  private Future<Page<SelfService.Owned>> list(Call call) {
-    return clusters.listClusters(
-        orgId(call),
-        call.findText("state").map("retired"::equals),
-        call.findText("after").orElse(""),
-        call.limit());
+  private Future<OwnClusterPageJson> list(Call call) {
+    return clusters
+        .listClusters(
+            orgId(call),
+            call.findText("state").map("retired"::equals),
+            call.findText("after").orElse(""),
+            call.limit())
+        .map(
+            page ->
+                new OwnClusterPageJson(
+                    page.items().stream().map(ClusterRoutes::listed).toList(),
+                    page.more(),
+                    page.next(owned -> owned.view().cluster().name())));
   }
 
   private Future<SelfService.Owned> create(Call call) {
@@ -85,61 +91,76 @@ public final class ClusterRoutes {
         call.text("give_back").equals("true"));
   }
 
-  private JsonObject pools(SelfService.Quota quota) {
-    JsonArray pools = new JsonArray();
-    clusters.listPools().forEach(prices -> pools.add(json(prices)));
-    return new JsonObject()
-        .put("max_clusters", quota.maximum())
-        .put("clusters_left", quota.left())
-        .put("pools", pools);
+  private OpenPoolsJson toJson(SelfService.Quota quota) {
+    return new OpenPoolsJson(
+        quota.maximum(),
+        quota.left(),
+        clusters.listPools().stream().map(ClusterRoutes::toJson).toList());
   }
 
-  private static JsonObject json(PoolPrices prices) {
+  static OpenPoolJson toJson(PoolPrices prices) {
     Pool pool = prices.pool();
-    return prices
-        .toJson()
-        .toTree()
-        .put("gpu_vendor", pool.gpuVendor())
-        .put("gpu_model", pool.gpuModel())
-        .put("gpus_per_node", pool.gpusPerNode());
+    PoolPricesJson shown = prices.toJson();
+    return new OpenPoolJson(
+        shown.pool(),
+        shown.site(),
+        shown.clearingPricePerGpuHour(),
+        shown.admissionPricePerGpuHour(),
+        shown.reservePricePerGpuHour(),
+        shown.maxPriceCapPerGpuHour(),
+        pool.gpuVendor(),
+        pool.gpuModel(),
+        pool.gpusPerNode());
   }
 
-  private static JsonObject json(SelfService.Owned owned) {
+  static OwnClusterJson toJson(SelfService.Owned owned) {
     Cluster cluster = owned.view().cluster();
-    return new JsonObject()
-        .put("name", cluster.name())
-        .put("kind", cluster.kind().name().toLowerCase(Locale.ROOT))
-        .put("pool", cluster.pool())
-        .put("posture", cluster.posture().name().toLowerCase(Locale.ROOT))
-        .put(DESCRIPTION, cluster.description())
-        .put("held_nodes", count(cluster, Allocation::isOpen))
-        .put("created_at", Times.rfc3339(owned.createdAtMillis()))
-        .put("retired_at", Times.rfc3339OrNull(cluster.retiredAtMillis()));
+    return new OwnClusterJson(
+        cluster.name(),
+        lower(cluster.kind()),
+        cluster.pool(),
+        lower(cluster.posture()),
+        cluster.description(),
+        count(cluster, Allocation::isOpen),
+        owned.createdAtMillis(),
+        cluster.retiredAtMillis());
   }
 
-  /** A cluster as an item of the list. */
-  private static JsonObject listed(SelfService.Owned owned) {
-    return json(owned).put("market", market(owned.view()));
+  /** Returns a cluster as an item of the list. */
+  static ListedClusterJson listed(SelfService.Owned owned) {
+    OwnClusterJson own = toJson(owned);
+    return new ListedClusterJson(
+        own.name(),
+        own.kind(),
+        own.pool(),
+        own.posture(),
+        own.description(),
+        own.heldNodes(),
+        own.createdAtMillis(),
+        own.retiredAtMillis(),
+        market(owned.view()));
   }
 
-  private static JsonObject market(ClusterView view) {
+  private static ClusterMarketJson market(ClusterView view) {
     Cluster cluster = view.cluster();
     Declaration declared = cluster.declared();
     int gpusPerNode = view.pool().gpusPerNode();
-    return new JsonObject()
-        .put("wanted_nodes", declared == null ? 0 : declared.maxGpus() / gpusPerNode)
-        .put("pending_nodes", cluster.pending(gpusPerNode))
-        .put("preparing_nodes", count(cluster, a -> a.state() == Allocation.State.PROVISIONING))
-        .put(
-            "max_price_per_gpu_hour",
-            declared == null ? null : Price.toUsd(declared.ceilingCents()))
-        .put("bid_too_low", cluster.verdict().bidTooLow())
-        .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
-        .put("billing_hold", JsonRecord.treeOrNull(view.billingHold()))
-        .put("prices", view.prices().toJson().toTree());
+    return new ClusterMarketJson(
+        declared == null ? 0 : declared.maxGpus() / gpusPerNode,
+        cluster.pending(gpusPerNode),
+        count(cluster, a -> a.state() == Allocation.State.PROVISIONING),
+        declared == null ? null : (Double) Price.toUsd(declared.ceilingCents()),
+        cluster.verdict().bidTooLow(),
+        cluster.verdict().capacityUnavailable(),
+        view.billingHold(),
+        view.prices().toJson());
   }
 
-  private static long count(Cluster cluster, Predicate<Allocation> which) {
-    return cluster.allocations().stream().filter(which).count();
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static int count(Cluster cluster, Predicate<Allocation> which) {
+    return (int) cluster.allocations().stream().filter(which).count();
   }
 }

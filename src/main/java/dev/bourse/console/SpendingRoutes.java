@@ -8,13 +8,13 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.console.SpendOutlookJson;
+import dev.bourse.schemas.console.UsageDayJson;
+import dev.bourse.schemas.console.UsageDaysJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The console contract's operations on an organization's spending. */
@@ -33,16 +33,15 @@ public final class SpendingRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("readSpendLimit", this::read, Function.identity())
+        .ok("readSpendLimit", this::read)
         .ok(
             "setSpendLimit",
-            call -> set(call, CommonFields.cents(call.body(), LIMIT) * MICROS_PER_CENT),
-            Function.identity())
-        .ok("clearSpendLimit", call -> set(call, null), Function.identity())
-        .ok("listUsageDays", this::listDays, Function.identity());
+            call -> set(call, CommonFields.cents(call.body(), LIMIT) * MICROS_PER_CENT))
+        .ok("clearSpendLimit", call -> set(call, null))
+        .ok("listUsageDays", this::listDays);
   }
 
-  private Future<JsonObject> read(Call call) {
+  private Future<SpendOutlookJson> read(Call call) {
     String orgId = call.principal().org().orgId();
     Optional<Double> limit = call.findNumber(LIMIT);
     if (limit.isEmpty()) {
@@ -55,27 +54,28 @@ public final class SpendingRoutes {
     return spending.previewSpendLimit(orgId, Price.toCents(usd) * MICROS_PER_CENT);
   }
 
-  private Future<JsonObject> set(Call call, @Nullable Long micros) {
+  private Future<SpendOutlookJson> set(Call call, @Nullable Long micros) {
     return spending.setSpendLimit(call.principal().actor(), call.principal().org().orgId(), micros);
   }
 
-  private Future<JsonObject> listDays(Call call) {
+  private Future<UsageDaysJson> listDays(Call call) {
     Month month = call.findText("month").map(Month::parse).orElseGet(spending::thisMonth);
     return spending
         .listUsageDays(call.principal().org().orgId(), month)
-        .map(days -> json(month, days));
+        .map(days -> toJson(month, days));
   }
 
-  private static JsonObject json(Month month, List<SpendLimitService.Day> days) {
-    JsonArray each = new JsonArray();
-    for (SpendLimitService.Day day : days) {
-      each.add(
-          new JsonObject()
-              .put("day", Times.rfc3339(day.startMillis()).substring(0, DAY_LENGTH))
-              .put("cluster", day.cluster())
-              .put("gpu_millis", day.gpuMillis())
-              .put("amount_micros", day.amountMicros()));
-    }
-    return new JsonObject().put("month", month.toString()).put("days", each);
+  static UsageDaysJson toJson(Month month, List<SpendLimitService.Day> days) {
+    return new UsageDaysJson(
+        month.toString(),
+        days.stream()
+            .map(
+                day ->
+                    new UsageDayJson(
+                        Times.rfc3339(day.startMillis()).substring(0, DAY_LENGTH),
+                        day.cluster(),
+                        day.gpuMillis(),
+                        day.amountMicros()))
+            .toList());
   }
 }

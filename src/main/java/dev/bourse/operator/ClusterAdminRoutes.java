@@ -7,19 +7,25 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Hold;
-import dev.bourse.core.Page;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.operator.ClusterDeclarationJson;
+import dev.bourse.schemas.operator.ClusterEnvironmentJson;
+import dev.bourse.schemas.operator.ClusterHoldJson;
+import dev.bourse.schemas.operator.ClusterJson;
+import dev.bourse.schemas.operator.ClusterNodeJson;
+import dev.bourse.schemas.operator.ClusterPageJson;
+import dev.bourse.schemas.operator.EffectiveEnvironmentJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Operations of the operator contract on clusters. */
@@ -35,23 +41,25 @@ public final class ClusterAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok(
-            "listClusters",
-            this::list,
-            CommonFields.page("clusters", "name", ClusterAdminRoutes::summary))
-        .created("createCluster", this::create, ClusterAdminRoutes::state)
+        .ok("listClusters", this::list)
+        .created("createCluster", call -> create(call).map(ClusterAdminRoutes::state))
         .ok(
             "readCluster",
-            call -> Future.succeededFuture(clusters.readCluster(call.text("cluster"))),
-            ClusterAdminRoutes::state)
-        .ok("updateCluster", this::update, ClusterAdminRoutes::state)
-        .ok("pinNode", call -> pin(call, true), ClusterAdminRoutes::state)
-        .ok("unpinNode", call -> pin(call, false), ClusterAdminRoutes::state);
+            call -> Future.succeededFuture(state(clusters.readCluster(call.text("cluster")))))
+        .ok("updateCluster", call -> update(call).map(ClusterAdminRoutes::state))
+        .ok("pinNode", call -> pin(call, true).map(ClusterAdminRoutes::state))
+        .ok("unpinNode", call -> pin(call, false).map(ClusterAdminRoutes::state));
   }
 
-  private Future<Page<ClusterView>> list(Call call) {
-    return clusters.listClusters(
-        call.findText("org"), call.findText("pool"), call.after(), call.limit());
+  private Future<ClusterPageJson> list(Call call) {
+    return clusters
+        .listClusters(call.findText("org"), call.findText("pool"), call.after(), call.limit())
+        .map(
+            page ->
+                new ClusterPageJson(
+                    page.items().stream().map(ClusterAdminRoutes::summary).toList(),
+                    page.more(),
+                    page.next(view -> view.cluster().name())));
   }
 
   private Future<ClusterView> create(Call call) {
@@ -111,86 +119,86 @@ public final class ClusterAdminRoutes {
     return value.name().toLowerCase(Locale.ROOT);
   }
 
-  private static JsonObject state(ClusterView view) {
-    JsonArray nodes = new JsonArray();
-    JsonArray pins = new JsonArray();
-    for (Allocation a : view.cluster().allocations()) {
-      nodes.add(node(a));
-      if (a.isOpen() && a.pinned()) {
-        pins.add(a.publicIp());
-      }
-    }
-    return summary(view).put("nodes", nodes).put("pins", pins);
+  static ClusterJson state(ClusterView view) {
+    List<Allocation> allocations = view.cluster().allocations();
+    return toJson(
+        view,
+        allocations.stream().map(ClusterAdminRoutes::toJson).toList(),
+        allocations.stream()
+            .filter(a -> a.isOpen() && a.pinned())
+            .flatMap(a -> Stream.ofNullable(a.publicIp()))
+            .toList());
   }
 
-  private static JsonObject summary(ClusterView view) {
+  /** Returns the cluster as an item of the list. */
+  static ClusterJson summary(ClusterView view) {
+    return toJson(view, null, null);
+  }
+
+  private static ClusterJson toJson(
+      ClusterView view, @Nullable List<ClusterNodeJson> nodes, @Nullable List<String> pins) {
     Cluster cluster = view.cluster();
     Declaration declared = cluster.declared();
     Hold hold = cluster.hold();
-    JsonObject env = new JsonObject();
-    new TreeMap<>(view.pool().environment().env()).forEach(env::put);
-    return new JsonObject()
-        .put("name", cluster.name())
-        .put("org", cluster.orgId())
-        .put("pool", cluster.pool())
-        .put("kind", lower(cluster.kind()))
-        .put("posture", lower(cluster.posture()))
-        .put("writes_armed", cluster.writesArmed())
-        .put("maintenance", cluster.maintenance())
-        .put("description", cluster.description())
-        .put("retired_at", Times.rfc3339OrNull(cluster.retiredAtMillis()))
-        .put("version", cluster.version())
-        .put("declared", declared == null ? null : declared(declared))
-        .put("bid_too_low", cluster.verdict().bidTooLow())
-        .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
-        .put("pending", cluster.pending(view.pool().gpusPerNode()))
-        .put("held_nodes", cluster.allocations().stream().filter(Allocation::isOpen).count())
-        .put("billing_hold", hold == null ? null : hold(hold))
-        .put(CAP, Price.toUsdOrNull(cluster.overrides().capCents()))
-        .put("effective_max_price_cap_per_gpu_hour", Price.toUsd(view.pool().capCents()))
-        .put(ENVIRONMENT, override(cluster))
-        .put("effective_environment", new JsonObject().put("env", env));
+    return new ClusterJson(
+        cluster.name(),
+        cluster.orgId(),
+        cluster.pool(),
+        lower(cluster.kind()),
+        lower(cluster.posture()),
+        cluster.writesArmed(),
+        cluster.maintenance(),
+        cluster.description(),
+        cluster.retiredAtMillis(),
+        cluster.version(),
+        declared == null ? null : toJson(declared),
+        cluster.verdict().bidTooLow(),
+        cluster.verdict().capacityUnavailable(),
+        cluster.pending(view.pool().gpusPerNode()),
+        (int) cluster.allocations().stream().filter(Allocation::isOpen).count(),
+        hold == null
+            ? null
+            : new ClusterHoldJson(lower(hold.stage()), hold.reason(), hold.enforceAfterMillis()),
+        Price.toUsdOrNull(cluster.overrides().capCents()),
+        Price.toUsd(view.pool().capCents()),
+        override(cluster),
+        new EffectiveEnvironmentJson(new TreeMap<>(view.pool().environment().env())),
+        nodes,
+        pins);
   }
 
-  private static @Nullable JsonObject override(Cluster cluster) {
+  private static @Nullable ClusterEnvironmentJson override(Cluster cluster) {
     if (cluster.overrides().env().isEmpty()) {
       return null;
     }
-    JsonObject env = new JsonObject();
+    Map<String, @Nullable String> env = new TreeMap<>();
     cluster.overrides().env().forEach((name, value) -> env.put(name, value.orElse(null)));
-    return new JsonObject().put("env", env);
+    return new ClusterEnvironmentJson(env);
   }
 
-  private static JsonObject declared(Declaration declared) {
+  private static ClusterDeclarationJson toJson(Declaration declared) {
     Conditions.Budget budget = declared.budget();
-    return new JsonObject()
-        .put("max_gpus", declared.maxGpus())
-        .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
-        .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
-        .put("updated_by", declared.updatedBy())
-        .put("until", Times.rfc3339OrNull(declared.untilMillis()))
-        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()));
+    return new ClusterDeclarationJson(
+        declared.maxGpus(),
+        Price.toUsd(declared.ceilingCents()),
+        declared.updatedAtMillis(),
+        declared.updatedBy(),
+        declared.untilMillis(),
+        budget == null ? null : (Double) Price.toUsd(budget.maxSpendCents()));
   }
 
-  private static JsonObject hold(Hold hold) {
-    return new JsonObject()
-        .put("stage", lower(hold.stage()))
-        .put("reason", hold.reason())
-        .put("enforce_after", Times.rfc3339OrNull(hold.enforceAfterMillis()));
-  }
-
-  private static JsonObject node(Allocation a) {
+  private static ClusterNodeJson toJson(Allocation a) {
     Allocation.Notice notice = a.notice();
-    return new JsonObject()
-        .put("node_id", a.nodeId())
-        .put("public_ip", a.publicIp())
-        .put("slot", a.slot())
-        .put("state", lower(a.state()))
-        .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
-        .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
-        .put("reclaim_reason", notice == null ? null : notice.reason().label())
-        .put("pinned", a.pinned())
-        .put("swap", a.isSwapping());
+    return new ClusterNodeJson(
+        a.nodeId(),
+        a.publicIp(),
+        a.slot(),
+        lower(a.state()),
+        a.grantedAtMillis(),
+        a.protectedUntilWhileActive(),
+        notice == null ? null : (Long) notice.endsAtMillis(),
+        notice == null ? null : notice.reason().label(),
+        a.pinned(),
+        a.isSwapping());
   }
 }

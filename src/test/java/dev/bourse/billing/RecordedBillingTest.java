@@ -185,4 +185,45 @@ class RecordedBillingTest {
         """,
         LedgerStore.Posting.page(new Page<>(List.of(usage), false)).toBuffer().toString());
   }
+
+  @Test
+  void theOutlookOfAMonth() {
+    SpendOutlook.Exposure train = new SpendOutlook.Exposure("train", "h100", 8, 16, 240, 350);
+    assertEquals(
+        """
+        {"as_of":"2023-11-14T22:13:20.000Z","month":"2023-11","limit_micros":800000000000,\
+        "limit_member_micros":900000000000,"limit_operator_micros":800000000000,\
+        "limit_set_by":"operator","enforced":true,"month_usage_micros":80000000,\
+        "committed_micros":3000000,"remaining_micros":799917000000,\
+        "rate_micros_per_hour":19200000,"month_at_this_rate_micros":7486933334,\
+        "reached":false,"reached_at":null,"stop_after_ms":180000,"overshoot_micros":2800000,\
+        "month_at_most_micros":800002800000,"clusters":[{"cluster":"train","pool":"h100",\
+        "active_gpus":8,"max_gpus":16,"rate_micros_per_hour":19200000,\
+        "most_micros_per_hour":56000000}]}\
+        """,
+        new SpendOutlook(
+                new SpendLimits(900_000_000_000L, 800_000_000_000L),
+                true,
+                80_000_000,
+                3_000_000,
+                List.of(train),
+                180_000,
+                T0)
+            .toJson()
+            .toBuffer()
+            .toString());
+    assertEquals(
+        """
+        {"as_of":"2023-11-14T22:13:20.000Z","month":"2023-11","limit_micros":null,\
+        "limit_member_micros":null,"limit_operator_micros":null,"limit_set_by":null,\
+        "enforced":false,"month_usage_micros":1,"committed_micros":2,"remaining_micros":null,\
+        "rate_micros_per_hour":0,"month_at_this_rate_micros":1,"reached":false,\
+        "reached_at":null,"stop_after_ms":3,"overshoot_micros":null,\
+        "month_at_most_micros":null,"clusters":[]}\
+        """,
+        new SpendOutlook(SpendLimits.NONE, false, 1, 2, List.of(), 3, T0)
+            .toJson()
+            .toBuffer()
+            .toString());
+  }
 }

@@ -13,6 +13,11 @@ public final class DirectChange {
     return changing(draft -> draft.writesArmed = armed);
   }
 
+  /** An operator's exceptions from the pool's terms. */
+  public static Command override(Overrides overrides) {
+    return changing(draft -> draft.overrides = overrides);
+  }
+
   /** Starts or ends maintenance of the cluster. */
   public static Command maintain(boolean maintenance) {
     return changing(draft -> draft.maintenance = maintenance);

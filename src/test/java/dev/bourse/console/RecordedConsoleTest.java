@@ -2,11 +2,19 @@ package dev.bourse.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.billing.Month;
+import dev.bourse.billing.SpendLimitService;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.DirectChange;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.SelfService;
 import dev.bourse.core.Page;
 import dev.bourse.org.Colleague;
 import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.Member;
+import dev.bourse.pools.PoolPrices;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -74,5 +82,66 @@ class RecordedConsoleTest {
         "next":"alice"}\
         """,
         MemberRoutes.toJson(new Page<>(List.of(colleague), true)).toBuffer().toString());
+  }
+
+  @Test
+  void clusters() {
+    Cluster cluster =
+        DirectChange.hold(new Hold(Hold.Stage.GRACE, "unpaid", null))
+            .apply(Sample.provisioning(2), T0)
+            .next();
+    SelfService.Owned owned = new SelfService.Owned(Sample.views(cluster).get(0), T0 + 5);
+    assertEquals(
+        """
+        {"name":"c1","kind":"vm","pool":"h100","posture":"market","description":null,\
+        "held_nodes":2,"created_at":"2023-11-14T22:13:20.005Z","retired_at":null}\
+        """,
+        ClusterRoutes.toJson(owned).toBuffer().toString());
+    assertEquals(
+        """
+        {"name":"c1","kind":"vm","pool":"h100","posture":"market","description":null,\
+        "held_nodes":2,"created_at":"2023-11-14T22:13:20.005Z","retired_at":null,\
+        "market":{"wanted_nodes":2,"pending_nodes":0,"preparing_nodes":2,\
+        "max_price_per_gpu_hour":2.0,"bid_too_low":false,"capacity_unavailable":null,\
+        "billing_hold":{"state":"grace","reason":"unpaid"},"prices":{"pool":"h100",\
+        "site":"site-1","clearing_price_per_gpu_hour":null,\
+        "admission_price_per_gpu_hour":null,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":10.0}}}\
+        """,
+        ClusterRoutes.listed(owned).toBuffer().toString());
+    assertEquals(
+        """
+        {"name":"c1","kind":"vm","pool":"h100","posture":"market","description":null,\
+        "held_nodes":0,"created_at":"2023-11-14T22:13:20.006Z","retired_at":null,\
+        "market":{"wanted_nodes":0,"pending_nodes":0,"preparing_nodes":0,\
+        "max_price_per_gpu_hour":null,"bid_too_low":false,"capacity_unavailable":null,\
+        "billing_hold":null,"prices":{"pool":"h100","site":"site-1",\
+        "clearing_price_per_gpu_hour":null,"admission_price_per_gpu_hour":null,\
+        "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":10.0}}}\
+        """,
+        ClusterRoutes.listed(new SelfService.Owned(Sample.views(Sample.empty()).get(0), T0 + 6))
+            .toBuffer()
+            .toString());
+    assertEquals(
+        """
+        {"pool":"h100","site":"site-1","clearing_price_per_gpu_hour":1.55,\
+        "admission_price_per_gpu_hour":1.6,"reserve_price_per_gpu_hour":1.0,\
+        "max_price_cap_per_gpu_hour":10.0,"gpu_vendor":"NVIDIA","gpu_model":"H100",\
+        "gpus_per_node":8}\
+        """,
+        ClusterRoutes.toJson(new PoolPrices(Sample.POOL, 155L, 160L)).toBuffer().toString());
+  }
+
+  @Test
+  void usageDays() {
+    assertEquals(
+        """
+        {"month":"2023-11","days":[{"day":"2023-11-14","cluster":"c1","gpu_millis":7,\
+        "amount_micros":8}]}\
+        """,
+        SpendingRoutes.toJson(
+                Month.at(T0), List.of(new SpendLimitService.Day(T0 - T0 % 86_400_000, "c1", 7, 8)))
+            .toBuffer()
+            .toString());
   }
 }

@@ -2,9 +2,17 @@ package dev.bourse.operator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.DirectChange;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Overrides;
+import dev.bourse.capacity.Sample;
 import dev.bourse.core.Page;
 import dev.bourse.org.Member;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -29,5 +37,62 @@ class RecordedOperatorTest {
         "suspended_at":"2023-11-14T22:13:20.003Z"}],"more":true,"next":"alice"}\
         """,
         MemberAdminRoutes.toJson(new Page<>(List.of(MEMBER), true)).toBuffer().toString());
+  }
+
+  @Test
+  void clusters() {
+    Cluster cluster =
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 9))
+            .apply(
+                DirectChange.override(
+                        new Overrides(
+                            900L, Map.of("A", Optional.of("\"1\""), "B", Optional.empty())))
+                    .apply(Sample.active(2), T0)
+                    .next(),
+                T0)
+            .next();
+    ClusterView view = Sample.views(cluster).get(0);
+    assertEquals(
+        """
+        {"name":"c1","org":"acme","pool":"h100","kind":"vm","posture":"market",\
+        "writes_armed":true,"maintenance":false,"description":null,"retired_at":null,\
+        "version":1,"declared":{"max_gpus":16,"max_price_per_gpu_hour":2.0,\
+        "updated_at":"2023-11-14T22:13:20.000Z","updated_by":"token:abc","until":null,\
+        "max_spend_usd":null},"bid_too_low":false,"capacity_unavailable":null,"pending":0,\
+        "held_nodes":2,"billing_hold":{"stage":"notice","reason":"unpaid",\
+        "enforce_after":"2023-11-14T22:13:20.009Z"},"max_price_cap_per_gpu_hour":9.0,\
+        "effective_max_price_cap_per_gpu_hour":9.0,"environment":{"env":{"A":"\\"1\\"",\
+        "B":null}},"effective_environment":{"env":{"A":"\\"1\\""}},"nodes":[{"node_id":"n0",\
+        "public_ip":"10.0.0.0","slot":0,"state":"active",\
+        "granted_at":"2023-11-14T22:13:21.000Z","protected_until":"2023-11-14T23:14:20.000Z",\
+        "reclaim_at":null,"reclaim_reason":null,"pinned":false,"swap":false},{"node_id":"n1",\
+        "public_ip":"10.0.0.1","slot":1,"state":"active",\
+        "granted_at":"2023-11-14T22:13:22.000Z","protected_until":"2023-11-14T23:14:20.000Z",\
+        "reclaim_at":null,"reclaim_reason":null,"pinned":false,"swap":false}],"pins":[]}\
+        """,
+        ClusterAdminRoutes.state(view).toBuffer().toString());
+    assertEquals(
+        """
+        {"name":"c1","org":"acme","pool":"h100","kind":"vm","posture":"market",\
+        "writes_armed":true,"maintenance":false,"description":null,"retired_at":null,\
+        "version":1,"declared":{"max_gpus":16,"max_price_per_gpu_hour":2.0,\
+        "updated_at":"2023-11-14T22:13:20.000Z","updated_by":"token:abc","until":null,\
+        "max_spend_usd":null},"bid_too_low":false,"capacity_unavailable":null,"pending":0,\
+        "held_nodes":2,"billing_hold":{"stage":"notice","reason":"unpaid",\
+        "enforce_after":"2023-11-14T22:13:20.009Z"},"max_price_cap_per_gpu_hour":9.0,\
+        "effective_max_price_cap_per_gpu_hour":9.0,"environment":{"env":{"A":"\\"1\\"",\
+        "B":null}},"effective_environment":{"env":{"A":"\\"1\\""}}}\
+        """,
+        ClusterAdminRoutes.summary(view).toBuffer().toString());
+    assertEquals(
+        """
+        {"name":"c1","org":"acme","pool":"h100","kind":"vm","posture":"market",\
+        "writes_armed":true,"maintenance":false,"description":null,"retired_at":null,\
+        "version":0,"declared":null,"bid_too_low":false,"capacity_unavailable":null,\
+        "pending":0,"held_nodes":0,"billing_hold":null,"max_price_cap_per_gpu_hour":null,\
+        "effective_max_price_cap_per_gpu_hour":10.0,"environment":null,\
+        "effective_environment":{"env":{"A":"b"}},"nodes":[],"pins":[]}\
+        """,
+        ClusterAdminRoutes.state(Sample.views(Sample.empty()).get(0)).toBuffer().toString());
   }
 }

@@ -91,9 +91,25 @@ class SchemaRecordsTest {
     JsonObject properties = schema.getJsonObject("properties");
     assertEquals(
         properties.fieldNames().stream()
-            .map(property -> component(property, properties.getJsonObject(property), type))
+            .map(
+                property ->
+                    component(
+                        property, resolved(contract, properties.getJsonObject(property)), type))
             .toList(),
         Arrays.stream(type.getRecordComponents()).map(RecordComponent::getName).toList());
+  }
+
+  /** Returns a property's schema in place of a reference to another schema's property. */
+  private static JsonObject resolved(String contract, JsonObject schema) {
+    String reference = schema.getString("$ref", "");
+    if (!reference.contains("/properties/")) {
+      return schema;
+    }
+    JsonObject part = Contract.load(contract).document();
+    for (String step : reference.substring("#/".length()).split("/")) {
+      part = part.getJsonObject(step);
+    }
+    return part;
   }
 
   /** Returns the name of a property's component: a time of an answer has its unit. */
