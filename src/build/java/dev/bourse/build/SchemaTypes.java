@@ -56,6 +56,7 @@ public final class SchemaTypes {
           List.of("ApiTokenPage", "ApiTokenRevocation", "NewApiToken", "RuleRemoval"),
           "console",
           List.of(
+              "ApplicationList",
               "ColleaguePage",
               "InvitationList",
               "OpenPools",
@@ -244,7 +245,7 @@ public final class SchemaTypes {
   /**
    * Returns the schema of a value; a reference is replaced by its target, unless that is a type.
    */
-  private Map<String, Object> inlined(String contract, Map<String, Object> schema) {
+  private Map<String, Object> resolved(String contract, Map<String, Object> schema) {
     if (!(schema.get("$ref") instanceof String reference)) {
       return schema;
     }
@@ -252,7 +253,7 @@ public final class SchemaTypes {
     Map<String, Object> definition = object(schemas(target.contract).get(target.name));
     return isRecord(target, definition) || target.name.equals(ERROR)
         ? schema
-        : inlined(target.contract, definition);
+        : resolved(target.contract, definition);
   }
 
   /** Finds the schemas of request bodies. */
@@ -294,7 +295,7 @@ public final class SchemaTypes {
     object(definition.get("properties"))
         .forEach(
             (name, definedAs) -> {
-              Map<String, Object> property = inlined(schema.contract, object(definedAs));
+              Map<String, Object> property = resolved(schema.contract, object(definedAs));
               Member member = member(schema, name, property, required.contains(name), isRequest);
               members.add(member);
               components.addParameter(

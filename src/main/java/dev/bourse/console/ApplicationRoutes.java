@@ -1,15 +1,13 @@
 package dev.bourse.console;
 
 import dev.bourse.core.ApiException;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.json.JsonRecord;
+import dev.bourse.schemas.console.ApplicationJson;
+import dev.bourse.schemas.console.ApplicationListJson;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.ConnectedApplications.Application;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** The operations on the applications that act for the calling member. */
@@ -22,7 +20,7 @@ public final class ApplicationRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("listApplications", this::list, ApplicationRoutes::json)
+        .ok("listApplications", call -> list(call).map(ApplicationRoutes::toJson))
         .ok("disconnectOneApplication", this::disconnect, done -> SessionRoutes.done())
         .ok("disconnectApplications", this::disconnectAll, done -> SessionRoutes.done());
   }
@@ -47,20 +45,20 @@ public final class ApplicationRoutes {
         call.principal().org().orgId(), call.principal().requireMember(), List.of());
   }
 
-  private static JsonObject json(List<Application> found) {
-    return new JsonObject()
-        .put("applications", new JsonArray(found.stream().map(ApplicationRoutes::json).toList()));
-  }
-
-  private static JsonObject json(Application application) {
-    return new JsonObject()
-        .put("application_id", application.id())
-        .put("name", application.name())
-        .put("scopes", new JsonArray(application.scopeLabels()))
-        .put("may", application.scopes())
-        .put("created_at", Times.rfc3339(application.sinceMillis()))
-        .put("last_used_at", Times.rfc3339OrNull(application.usedAtMillis()))
-        .put("expires_at", Times.rfc3339(application.expiresAtMillis()))
-        .put("limits", JsonRecord.treeOrNull(application.limits().toJson()));
+  static ApplicationListJson toJson(List<Application> found) {
+    return new ApplicationListJson(
+        found.stream()
+            .map(
+                application ->
+                    new ApplicationJson(
+                        application.id(),
+                        application.name(),
+                        application.scopeLabels(),
+                        application.scopes(),
+                        application.sinceMillis(),
+                        application.usedAtMillis(),
+                        application.expiresAtMillis(),
+                        application.limits().toJson()))
+            .toList());
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.access.TokenLimits;
 import dev.bourse.billing.Month;
 import dev.bourse.billing.SpendLimitService;
 import dev.bourse.capacity.Cluster;
@@ -15,6 +16,7 @@ import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.Member;
 import dev.bourse.pools.PoolPrices;
+import dev.bourse.signin.ConnectedApplications;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -141,6 +143,31 @@ class RecordedConsoleTest {
         """,
         SpendingRoutes.toJson(
                 Month.at(T0), List.of(new SpendLimitService.Day(T0 - T0 % 86_400_000, "c1", 7, 8)))
+            .toBuffer()
+            .toString());
+  }
+
+  @Test
+  void applications() {
+    assertEquals(
+        """
+        {"applications":[{"application_id":"g1","name":"a \\"tool\\"","scopes":["bid:read"],\
+        "may":"read bids","created_at":"2023-11-14T22:13:20.001Z",\
+        "last_used_at":"2023-11-14T22:13:20.002Z","expires_at":"2023-11-14T22:13:20.003Z",\
+        "limits":{"max_gpus":16,"max_price_per_gpu_hour":null,"max_hourly_usd":null,\
+        "max_lease":null}}]}\
+        """,
+        ApplicationRoutes.toJson(
+                List.of(
+                    new ConnectedApplications.Application(
+                        "g1",
+                        "a \"tool\"",
+                        "read bids",
+                        List.of("bid:read"),
+                        T0 + 1,
+                        T0 + 2,
+                        T0 + 3,
+                        new TokenLimits(16, null, null, null))))
             .toBuffer()
             .toString());
   }
