@@ -81,7 +81,7 @@ public final class HardwareMetrics {
         "Nodes whose agents reported to this process within the last hour.",
         this::nodes);
     signals.counter(
-        "bourse_displaced_series",
+        "bourse_node_series_displaced_total",
         "Series of nodes that were dropped because all series together took too much memory.",
         displaced::sum);
   }
