@@ -6,6 +6,7 @@ import { at, badge } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
 import { credentialSection } from '../components/credentials.js';
+import '../components/mails.js';
 import '../components/table.js';
 
 /** Who is signed in, and in which browsers. */
@@ -17,16 +18,17 @@ class Account extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
-    const [{ sessions }, { applications }, { credentials }] = await Promise.all([
+    const [{ sessions }, { applications }, { credentials }, mails] = await Promise.all([
       call('listSessions', { signal }),
       call('listApplications', { signal }),
       call('listPublishingCredentials', { signal }),
+      call('readMailChoices', { signal }),
     ]);
-    return { sessions, applications, credentials };
+    return { sessions, applications, credentials, mails };
   }
 
   /** @override */
-  view(/** @type {any} */ { sessions, applications, credentials }) {
+  view(/** @type {any} */ { sessions, applications, credentials, mails }) {
     const me = this.session;
     return html`<section class="sheet" aria-labelledby="who">
         <h2 id="who">You</h2>
@@ -47,6 +49,7 @@ class Account extends Page {
           <button type="button" class="danger" id="sign-out-everywhere" @click=${() => this.everywhere(sessions, applications)}>Sign out everywhere</button>
         </div>
       </section>
+      <bourse-mails .choices=${mails}></bourse-mails>
       ${credentialSection(credentials, () => this.refresh())}`;
   }
 

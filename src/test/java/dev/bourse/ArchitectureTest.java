@@ -248,6 +248,20 @@ final class ArchitectureTest {
                   "billing",
                   "traces")),
           entry(
+              "notifications",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "capacity",
+                  "edge",
+                  "events",
+                  "mail",
+                  "pages",
+                  "signin",
+                  "webhooks")),
+          entry(
               "trailstream",
               List.of(
                   "core",
@@ -440,6 +454,7 @@ final class ArchitectureTest {
               "delivery",
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("webhooks", List.of("io.vertx.core..", "org.slf4j")),
+          entry("notifications", List.of("io.vertx.core..", "org.slf4j")),
           entry("trailstream", List.of("io.vertx.core..")),
           entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),

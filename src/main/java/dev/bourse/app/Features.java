@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.LimitStore;
+import dev.bourse.access.ServiceSecrets;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
@@ -39,6 +40,7 @@ import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
+import dev.bourse.notifications.Notifications;
 import dev.bourse.oauth.AuthorizationServer;
 import dev.bourse.operator.AuditAdminRoutes;
 import dev.bourse.operator.BillingAdminRoutes;
@@ -93,6 +95,9 @@ final class Features {
   /** How soon an endpoint with too long a queue is switched off. */
   private static final long WEBHOOKS_MILLIS = 60_000;
 
+  /** How soon a member gets a mail about an event: as soon as the next tick would tell. */
+  private static final long NOTIFICATIONS_MILLIS = 10_000;
+
   /** How soon after its last day a rotated secret is deleted. */
   private static final long TRAIL_STREAMS_MILLIS = 60_000;
 
@@ -138,6 +143,7 @@ final class Features {
                                 SignIn.TEMPLATES,
                                 AuthorizationServer.TEMPLATES,
                                 FeedRoutes.TEMPLATES,
+                                Notifications.TEMPLATES,
                                 InstallRoutes.TEMPLATES)
                             .flatMap(List::stream)
                             .toList()),
@@ -204,6 +210,7 @@ final class Features {
     MailSender mail = MemberSignIn.mail(context, database);
     bindWebhooks(mail);
     bindTrailStreams(mail);
+    bindNotifications(mail);
     core.checkpoints()
         .bind(
             context.vertx(),
@@ -314,6 +321,30 @@ final class Features {
             WEBHOOKS_MILLIS,
             webhooks::step));
     webhooks.registerMetrics(context.signals());
+  }
+
+  private void bindNotifications(MailSender mail) {
+    Notifications notifications =
+        new Notifications(
+            database,
+            core.clusters(),
+            new ServiceSecrets(database, context.secrets(database), context.random()),
+            mail,
+            baseUrl,
+            context.clock());
+    notifications.bind(operations, Objects.requireNonNull(templates, "not started"));
+    context.keepUp(
+        BackgroundJob.inOneProcess(
+            "mail-members",
+            "mailing members the events that they chose",
+            NOTIFICATIONS_MILLIS,
+            notifications::step));
+    context.keepUp(
+        BackgroundJob.inOneProcess(
+            "delete-mail-choices",
+            "deleting mail choices of members who left",
+            SWEEP_MILLIS,
+            notifications::prune));
   }
 
   private void bindTrailStreams(MailSender mail) {

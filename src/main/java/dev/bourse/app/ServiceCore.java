@@ -30,6 +30,7 @@ import dev.bourse.market.MarketEnvironment;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.notifications.Notifications;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.pools.Switches;
 import dev.bourse.pools.settings.PoolService;
@@ -463,7 +464,8 @@ final class ServiceCore {
     return List.of(
         new SshKeyOffboarding(memory.keyStore, memory.keys),
         Webhooks.offboarding(database),
-        TrailStreams.offboarding(database));
+        TrailStreams.offboarding(database),
+        Notifications.offboarding());
   }
 
   SwitchService switches() {

@@ -45,6 +45,7 @@ public final class MemberCommands {
     APPLICATIONS("Applications with access to your account.", "console"),
     CREDENTIALS("Publishing credentials, with which jobs publish checkpoints.", "console"),
     SETTINGS("Requirements for the organization's API tokens.", "console"),
+    MAILS("Events that the service mails you.", "console"),
     SESSIONS("Browsers in which you are signed in.", "console"),
     WEBHOOKS("Webhook endpoints and their deliveries.", "console"),
     TRAIL("The organization's audit trail and its stream.", "org", "console"),

@@ -190,6 +190,12 @@ public final class ActivityStore {
         ActivityStore::entry);
   }
 
+  /** Returns the id of the newest entry of all clusters; 0 if there is none. */
+  public Future<Long> newestId() {
+    return database.readOne(
+        "SELECT COALESCE(MAX(id), 0) AS id FROM activity", List.of(), row -> row.integer("id"));
+  }
+
   private static List<StoredActivity> newestFirst(List<List<StoredActivity>> lists) {
     List<StoredActivity> merged = new ArrayList<>();
     lists.forEach(merged::addAll);

@@ -1,6 +1,8 @@
 package dev.bourse.mail;
 
+import java.util.Map;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A plain-text mail to one person.
@@ -8,14 +10,22 @@ import java.util.regex.Pattern;
  * @param to an address of printable ASCII
  * @param subject one line of at most 200 characters
  * @param text lines that end in {@code \n}; an address in it is on a line of its own
+ * @param unsubscribe an address that ends mails of this kind with a POST (RFC 8058); null for a
+ *     mail that cannot be ended
  */
-public record Mail(String to, String subject, String text) {
+public record Mail(String to, String subject, String text, @Nullable String unsubscribe) {
   private static final Pattern ADDRESS =
       Pattern.compile("[!#-'*+./-9=?A-Z^-~-]{1,64}@[A-Za-z0-9.-]{1,253}");
   private static final int MAX_SUBJECT = 200;
+  private static final Pattern URL = Pattern.compile("https?://[!-;=?-~]{1,1000}");
+
+  /** Makes a mail that cannot be ended. */
+  public Mail(String to, String subject, String text) {
+    this(to, subject, text, null);
+  }
 
   /**
-   * @throws IllegalArgumentException when the address or the subject could inject a header
+   * @throws IllegalArgumentException when an address or the subject could inject a header
    */
   public Mail {
     if (!isAddress(to)) {
@@ -24,6 +34,28 @@ public record Mail(String to, String subject, String text) {
     if (subject.length() > MAX_SUBJECT || subject.chars().anyMatch(Character::isISOControl)) {
       throw new IllegalArgumentException("a subject is one line of at most 200 characters");
     }
+    if (unsubscribe != null && !URL.matcher(unsubscribe).matches()) {
+      throw new IllegalArgumentException("not an address to unsubscribe at");
+    }
+  }
+
+  /**
+   * Returns the part of a queue's places that mails like this one may fill. Mails that a person can
+   * end fill half, so that many of them do not keep anybody from a sign-in link.
+   */
+  int share(int places) {
+    return unsubscribe == null ? places : places / 2;
+  }
+
+  /** Returns the headers with which a mail reader offers to end mails of this kind. */
+  Map<String, String> headers() {
+    return unsubscribe == null
+        ? Map.of()
+        : Map.of(
+            "List-Unsubscribe",
+            "<" + unsubscribe + ">",
+            "List-Unsubscribe-Post",
+            "List-Unsubscribe=One-Click");
   }
 
   /**

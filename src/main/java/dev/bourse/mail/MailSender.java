@@ -20,7 +20,7 @@ public interface MailSender {
    *
    * @param commit stores the change together with the given statements
    * @return completes with the commit; fails, and nothing is stored, if mails are stored too and
-   *     the queue is full
+   *     the queue is full, or if mails like this one fill their share of it
    */
   default Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
     return commit.apply(List.of()).onSuccess(stored -> send(mail));

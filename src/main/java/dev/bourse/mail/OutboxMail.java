@@ -15,6 +15,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,7 +88,9 @@ public final class OutboxMail implements MailSender {
         "From: " + from,
         "To: " + mail.to(),
         "Subject: " + mail.subject(),
-        "MIME-Version: 1.0",
+        mail.headers().entrySet().stream()
+            .map(header -> header.getKey() + ": " + header.getValue() + "\r\n")
+            .collect(Collectors.joining("", "", "MIME-Version: 1.0")),
         "Content-Type: text/plain; charset=utf-8",
         "Content-Transfer-Encoding: 8bit",
         "",

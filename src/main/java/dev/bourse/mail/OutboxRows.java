@@ -67,16 +67,16 @@ final class OutboxRows {
     return database.commit(statements);
   }
 
-  /** Stores a mail, unless the queue is full. */
-  Statement insertion(String id, Encrypted encrypted) {
+  /** Stores a mail, unless so many mails wait. */
+  Statement insertion(String id, Encrypted encrypted, int most) {
     return Statement.guarded(
-        () -> new OutboxFullException(MAX_WAITING),
+        () -> new OutboxFullException(most),
         """
         INSERT INTO outbox_mail (mail_id, key_id, ciphertext, accepted_at, due_at, tries)
         SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), %1$s, %1$s, 0
         WHERE (SELECT COUNT(*) FROM outbox_mail WHERE dead_at IS NULL) < %2$s\
         """
-            .formatted(now, MAX_WAITING),
+            .formatted(now, most),
         id,
         encrypted.keyId(),
         encrypted.ciphertext());

@@ -2,6 +2,7 @@ package dev.bourse.mail;
 
 import dev.bourse.core.Ids;
 import dev.bourse.signals.Signals;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -63,6 +65,14 @@ public final class SmtpMail extends SmtpQueue {
       RandomGenerator random) {
     super(vertx, server, pausesMillis, pollMillis, clock, nanoTime, random);
     this.random = random;
+  }
+
+  @Override
+  public Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
+    int most = mail.share(MAX_WAITING);
+    return waiting.size() < most || most == MAX_WAITING
+        ? super.send(mail, commit)
+        : Future.failedFuture(new OutboxFullException(most));
   }
 
   @Override

@@ -99,6 +99,7 @@ final class SmtpServer {
             .setSubject(mail.subject())
             .setText(mail.text())
             .addHeader("Message-ID", "<%s@%s>".formatted(id, host));
+    mail.headers().forEach(message::addHeader);
     return client.sendMail(message).timeout(attemptMillis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 

@@ -112,9 +112,12 @@ public final class StoredMail extends SmtpQueue {
         new JsonObject()
             .put("to", mail.to())
             .put("subject", mail.subject())
-            .put("text", mail.text());
+            .put("text", mail.text())
+            .put("unsubscribe", mail.unsubscribe());
     Encrypted encrypted = keyring.encrypt(OutboxRows.place(id), content.toBuffer().getBytes());
-    return commit.apply(List.of(rows.insertion(id, encrypted))).onSuccess(stored -> begin(id));
+    return commit
+        .apply(List.of(rows.insertion(id, encrypted, mail.share(OutboxRows.MAX_WAITING))))
+        .onSuccess(stored -> begin(id));
   }
 
   @Override
@@ -138,7 +141,11 @@ public final class StoredMail extends SmtpQueue {
   private Mail decrypt(Waiting waiting) throws DecryptionException {
     byte[] content = keyring.decrypt(OutboxRows.place(waiting.id()), waiting.encrypted());
     JsonObject mail = new JsonObject(new String(content, StandardCharsets.UTF_8));
-    return new Mail(mail.getString("to"), mail.getString("subject"), mail.getString("text"));
+    return new Mail(
+        mail.getString("to"),
+        mail.getString("subject"),
+        mail.getString("text"),
+        mail.getString("unsubscribe"));
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Clusters;
 import io.vertx.core.json.JsonObject;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -13,14 +15,25 @@ import java.util.function.Supplier;
  * @param baseUrl where members find the console
  * @param isKubernetes whether a cluster is a Kubernetes cluster; false if it is unknown
  */
-record EventLink(Supplier<String> baseUrl, Predicate<String> isKubernetes) {
+public record EventLink(Supplier<String> baseUrl, Predicate<String> isKubernetes) {
+  /** Returns the addresses for the clusters of this process. */
+  public static EventLink of(Supplier<String> baseUrl, Clusters clusters) {
+    return new EventLink(
+        baseUrl,
+        name ->
+            clusters
+                .find(name)
+                .map(found -> found.cluster().kind() == Cluster.Kind.K8S)
+                .orElse(false));
+  }
+
   /**
    * Returns the address of the page about an event. The page of a cluster whose nodes are at risk
    * fills in the ceiling that keeps them, as of the time it is opened.
    *
    * @param body a body that {@link WebhookEvent#body} made
    */
-  String of(JsonObject body) {
+  public String of(JsonObject body) {
     JsonObject data = body.getJsonObject("data", new JsonObject());
     String type = body.getString("type", "");
     String cluster = data.getString("cluster");

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Says in one sentence for people what an event reports. */
-final class EventWords {
+public final class EventWords {
   /**
    * Characters of a sentence. The longest parts are details of the trail, and a reader opens the
    * trail for those. Slack accepts 40,000.
@@ -22,7 +22,7 @@ final class EventWords {
    *
    * @param body a body that {@link WebhookEvent#body} made; fields that are missing are left out
    */
-  static String sentence(JsonObject body) {
+  public static String sentence(JsonObject body) {
     String type = text(body, "type");
     JsonObject data = body.getJsonObject("data", new JsonObject());
     String sentence =

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param position its position in its source
  * @param data the fields of the event stream, the activity or the trail
  */
-record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
+public record WebhookEvent(
+    EventKind kind, String source, long position, long atMillis, JsonObject data) {
   /** Precedes the reasons in the detail of a trail row about a node's health. */
   private static final String REASONS = " reasons=";
 
@@ -37,7 +38,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
   static final String STATEMENTS = "*statements";
 
   /** Returns the event of an entry of a cluster's activity; empty if it has none. */
-  static Optional<WebhookEvent> of(StoredActivity entry) {
+  public static Optional<WebhookEvent> of(StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     if (event instanceof ClusterEvent.Declared declared) {
       return declared.lapse() == null
@@ -90,7 +91,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
   }
 
   /** Returns the event of an entry of the organization's trail; empty if it has none. */
-  static Optional<WebhookEvent> of(TrailEntry entry) {
+  public static Optional<WebhookEvent> of(TrailEntry entry) {
     return EventKind.ofAction(entry.action())
         .map(
             kind ->
@@ -149,7 +150,8 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
     };
   }
 
-  String body() {
+  /** Returns the event as endpoints with the standard format receive it. */
+  public String body() {
     return body(kind.label(), atMillis, data);
   }
 

@@ -13,6 +13,7 @@ import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.events.ActivityStore;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -44,6 +45,7 @@ final class WebhookService {
   private static final int MOST_ASKED = 4;
 
   private final WebhookStore store;
+  private final ActivityStore activity;
   private final TrailStore trails;
   private final SigningSecrets secrets;
   private final SignedSender sender;
@@ -57,6 +59,7 @@ final class WebhookService {
 
   WebhookService(
       WebhookStore store,
+      ActivityStore activity,
       TrailStore trails,
       SigningSecrets secrets,
       SignedSender sender,
@@ -64,6 +67,7 @@ final class WebhookService {
       Clock clock,
       RandomGenerator random) {
     this.store = store;
+    this.activity = activity;
     this.trails = trails;
     this.secrets = secrets;
     this.sender = sender;
@@ -125,7 +129,7 @@ final class WebhookService {
             1);
     return requireReachable(caller, asked.url())
         .compose(reachable -> requireClusters(orgId, asked))
-        .compose(known -> Future.all(store.newestActivity(), trails.newestSettled()))
+        .compose(known -> Future.all(activity.newestId(), trails.newestSettled()))
         .compose(
             from ->
                 store.create(

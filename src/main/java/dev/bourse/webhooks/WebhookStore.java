@@ -65,12 +65,6 @@ final class WebhookStore {
         row -> row.text("name"));
   }
 
-  /** Returns the id of the newest activity entry. */
-  Future<Long> newestActivity() {
-    return database.readOne(
-        "SELECT COALESCE(MAX(id), 0) AS id FROM activity", List.of(), row -> row.integer("id"));
-  }
-
   /**
    * Stores an endpoint, which receives events from now on.
    *

@@ -2,12 +2,12 @@ package dev.bourse.webhooks;
 
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.TrailStore;
-import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
+import dev.bourse.events.ActivityStore;
 import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
@@ -59,11 +59,7 @@ public final class Webhooks {
     EndpointSwitchOff switchOff =
         new EndpointSwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());
     SignedSender sender =
-        new SignedSender(
-            secrets,
-            client,
-            new EventLink(ports.baseUrl(), name -> isKubernetes(clusters, name)),
-            ports.clock());
+        new SignedSender(secrets, client, EventLink.of(ports.baseUrl(), clusters), ports.clock());
     dispatcher =
         new WebhookDispatcher(
             vertx,
@@ -78,6 +74,7 @@ public final class Webhooks {
     service =
         new WebhookService(
             new WebhookStore(database),
+            new ActivityStore(database),
             new TrailStore(database),
             secrets,
             sender,
@@ -86,13 +83,6 @@ public final class Webhooks {
             ports.random());
     upkeep = new WebhookUpkeep(database, secrets, switchOff);
     unsubscribe = clusters.onPublished(dispatcher::published);
-  }
-
-  private static boolean isKubernetes(Clusters clusters, String name) {
-    return clusters
-        .find(name)
-        .map(found -> found.cluster().kind() == Cluster.Kind.K8S)
-        .orElse(false);
   }
 
   /** Starts the deliveries. */

@@ -211,12 +211,11 @@ class StoredMailTest extends StoreFixture {
     assertFalse(row.contains("alice") || row.contains("token"), row);
   }
 
-  @Test
-  void pastTheBoundNeitherTheMailNorWhatItTellsOfIsStored() throws Exception {
-    takeAndEnd(mail(1));
+  /** Stores mails that no process can decrypt. */
+  private void fill(int mails) throws Exception {
     StringBuilder copies = new StringBuilder();
-    for (int i = 1; i < OutboxRows.MAX_WAITING; i++) {
-      copies.append(i == 1 ? "" : ", ").append("('copy").append(i).append("', 'k', '', 0, 0, 0)");
+    for (int i = 0; i < mails; i++) {
+      copies.append(i == 0 ? "" : ", ").append("('copy").append(i).append("', 'k', '', 0, 0, 0)");
     }
     await(
         database.commit(
@@ -227,6 +226,22 @@ class StoredMailTest extends StoreFixture {
                     VALUES %s\
                     """
                         .formatted(copies)))));
+  }
+
+  @Test
+  void mailsThatCanBeEndedLeaveHalfOfThePlacesToOthers() throws Exception {
+    fill(OutboxRows.MAX_WAITING / 2 - 1);
+    StoredMail process = process(1, KEYRING, PAUSES);
+    Mail bulk = new Mail("a@acme.example", "s", "t\n", "https://b.example/unsubscribe?token=t");
+    await(process.send(bulk, database::commit));
+    fails(OutboxFullException.class, process.send(bulk, database::commit));
+    await(process.send(mail(1), database::commit));
+  }
+
+  @Test
+  void pastTheBoundNeitherTheMailNorWhatItTellsOfIsStored() throws Exception {
+    takeAndEnd(mail(1));
+    fill(OutboxRows.MAX_WAITING - 1);
     StoredMail process = process(1, KEYRING, PAUSES);
     StoreUnavailableException full =
         fails(

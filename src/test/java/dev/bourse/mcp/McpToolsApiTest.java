@@ -207,7 +207,7 @@ class McpToolsApiTest extends McpApiFixture {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        30, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        32, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

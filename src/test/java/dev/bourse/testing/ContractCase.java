@@ -437,6 +437,11 @@ public record ContractCase(
               CONSOLE + "/settings",
               "{\"ssh_keys_need_write\":false}",
               List.of()),
+          new ContractCase("readMailChoices", CONSOLE + "/mails", null, List.of()),
+          new ContractCase(
+              "changeMailChoices", CONSOLE + "/mails", "{\"notice\":\"off\"}", List.of()),
+          new ContractCase("showUnsubscribe", "/unsubscribe?token=t", null, List.of()),
+          new ContractCase("unsubscribe", "/unsubscribe?token=t", null, List.of()),
           new ContractCase("readSpendLimit", SPEND_LIMIT, null, List.of()),
           new ContractCase("setSpendLimit", SPEND_LIMIT, "{\"limit_usd\":1000000}", List.of()),
           new ContractCase("clearSpendLimit", SPEND_LIMIT, null, List.of()),

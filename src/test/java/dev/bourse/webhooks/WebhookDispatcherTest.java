@@ -19,6 +19,7 @@ import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryEngine;
 import dev.bourse.delivery.DeliveryKind;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.events.ActivityStore;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailConfig;
@@ -146,7 +147,7 @@ class WebhookDispatcherTest extends StoreFixture {
         store.create(
             endpoint,
             WebhookService.MAX_ENDPOINTS,
-            await(store.newestActivity()),
+            await(new ActivityStore(database).newestId()),
             await(new TrailStore(database).newestSettled()),
             List.of(secrets.storing(id, 1, secrets.mint())),
             new AuditRow(clock.millis(), "acme", "member:ann", "webhook_add", "acme", "")));

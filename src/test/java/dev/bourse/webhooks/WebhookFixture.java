@@ -26,7 +26,7 @@ abstract class WebhookFixture {
   static final String ROOT = "/api/console/webhooks";
   static final String SECRET_KEY = "ab".repeat(32);
 
-  private static final int MARKETS = 20;
+  private static final int MARKETS = 21;
 
   static RunningBourse bourse;
 

@@ -1,13 +1,19 @@
 package dev.bourse.webhooks;
 
+import static dev.bourse.capacity.StoreFixture.await;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.Browser;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
@@ -22,6 +28,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -284,6 +291,57 @@ class WebhooksApiTest extends WebhookFixture {
             .patch(path(endpoint), new JsonObject().put("format", "teams"))
             .refused(ErrorCode.BAD_REQUEST);
     assertTrue(unknown.getString("detail").startsWith("format: "), unknown.encode());
+  }
+
+  @Test
+  void aMemberIsMailedTheEventsThatItChoseUntilItUnsubscribesWithoutASession() throws Exception {
+    String choices = "/api/console/mails";
+    assertEquals(
+        new JsonObject()
+            .put("notice", "at-once")
+            .put("lapse", "digest")
+            .put("alert", "off")
+            .put("health", "off")
+            .put("hold", "off"),
+        member
+            .patch(choices, new JsonObject().put("notice", "at-once").put("lapse", "digest"))
+            .ok());
+    long now = System.currentTimeMillis();
+    String cluster = market.name() + "-red-a";
+    await(
+        bourse
+            .database()
+            .commit(
+                List.of(
+                    ActivityRows.insert(
+                        new Activity(
+                            "system:market",
+                            new ClusterEvent.NoticeGiven(
+                                "198.18.9.9", Allocation.Reason.OUTBID, now + 600_000)),
+                        cluster,
+                        now))));
+    bourse.operator().send("POST", "/api/operator/jobs/mail-members/run", null).ok();
+    until("a mail is there", () -> mails().stream().anyMatch(m -> m.contains(cluster)));
+    String mail = mails().stream().filter(m -> m.contains(cluster)).findFirst().orElseThrow();
+    assertTrue(mail.contains("\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), mail);
+    assertTrue(mail.contains("/console/clusters/" + cluster + "?ceiling=keep\r\n"), mail);
+    String link = mail.replaceAll("(?s).*\r\nList-Unsubscribe: <[^/]*//[^/]*([^>]*)>.*", "$1");
+    Browser stranger = new Browser(bourse);
+    assertEquals(200, stranger.get(link).statusCode());
+    assertEquals("at-once", member.get(choices).ok().getString("notice"));
+    assertEquals(410, stranger.post(link + "0", Map.of()).statusCode());
+    Map<String, String> oneClick = Map.of("List-Unsubscribe", "One-Click");
+    assertEquals(200, stranger.post(link, oneClick).statusCode());
+    assertEquals(200, stranger.post(link, oneClick).statusCode());
+    assertEquals("off", member.get(choices).ok().getString("notice"));
+    assertEquals("off", member.get(choices).ok().getString("lapse"));
+    assertEquals(
+        List.of("mail_choices_set", "mail_unsubscribe"),
+        bourse.audit(market.red(), false).stream()
+            .filter(row -> row.actor().equals("member:ann"))
+            .map(row -> row.action())
+            .filter(action -> action.startsWith("mail_"))
+            .toList());
   }
 
   @Test

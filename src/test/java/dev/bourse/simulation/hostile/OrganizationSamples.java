@@ -1,9 +1,15 @@
 package dev.bourse.simulation.hostile;
 
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
+
 import dev.bourse.access.Scope;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Secrets;
 import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.Browser;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
@@ -12,6 +18,7 @@ import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -47,6 +54,7 @@ final class OrganizationSamples {
     addPeople();
     addTokens();
     addWebhooks();
+    addMails();
     addTrailStream();
     addOwn();
     addPages();
@@ -190,6 +198,54 @@ final class OrganizationSamples {
                       .ok()
                       .getString("delivery_id"));
         });
+  }
+
+  private void addMails() {
+    member("readMailChoices", s -> s);
+    member("changeMailChoices", s -> s.json(new JsonObject().put("notice", "digest")));
+    String[] token = {""};
+    for (String operation : List.of("showUnsubscribe", "unsubscribe")) {
+      world.add(
+          operation,
+          s -> {
+            if (token[0].isEmpty()) {
+              token[0] = unsubscribeToken();
+            }
+            return s.header("Accept", "text/html").value("token", token[0]);
+          });
+    }
+  }
+
+  /** Reads the token in the mail about an event. */
+  private String unsubscribeToken() {
+    member.patch(ROOT + "mails", new JsonObject().put("health", "at-once")).ok();
+    await(
+        bourse
+            .database()
+            .commit(
+                List.of(
+                    AuditStore.insert(
+                        new AuditRow(
+                            System.currentTimeMillis(),
+                            ORG,
+                            "system:market",
+                            "node_silent",
+                            "staff-train",
+                            "public_ip=198.18.9.9 slot=0")))));
+    List<String> mails = new ArrayList<>();
+    until(
+        "a mail is there",
+        () -> {
+          bourse.operator().send("POST", "/api/operator/jobs/mail-members/run", null);
+          mails.clear();
+          new Browser(bourse)
+              .mails(username + "@staff.example").stream()
+                  .map(Browser::text)
+                  .filter(mail -> mail.contains("/unsubscribe?token="))
+                  .forEach(mails::add);
+          return !mails.isEmpty();
+        });
+    return mails.get(0).replaceAll("(?s).*/unsubscribe[?]token=([^>\\s]*).*", "$1");
   }
 
   private JsonObject stream() {
