@@ -19,6 +19,8 @@ enum MailKind {
   HEALTH(EventKind.HEALTH),
   HOLD(EventKind.HOLD);
 
+  // Error Prone assumes that lists are mutable; this one is not.
+  @SuppressWarnings("ImmutableEnumChecker")
   private final List<EventKind> events;
 
   MailKind(EventKind... events) {
