@@ -19,6 +19,7 @@ export const memberPages = [
   { path: '/console/welcome', title: 'Welcome', under: '/console/', load: () => import('./pages/welcome.js') },
   { path: '/console/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./pages/clusters.js') },
   { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters', load: () => import('./pages/cluster.js') },
+  { path: '/console/clusters/:cluster/gpus', title: 'GPUs', under: '/console/clusters', load: () => import('./pages/gpus.js') },
   { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity', load: () => import('./pages/kubernetes.js') },
   { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes', load: () => import('./pages/kubernetes-cluster.js') },
   { path: '/console/market', title: 'Market', group: 'Capacity', load: () => import('./pages/market.js') },

@@ -297,7 +297,8 @@ class ClusterPage extends Page {
         .empty=${empty('No node is held', state.declared?.max_gpus > 0 ? 'They come at a tick of the market.' : 'Declare how many GPUs you want, and the most you pay.')}></bourse-table>
       ${state.allocations.some((/** @type {any} */ node) => node.state === 'active')
         ? html`<p><button type="button" class="quiet tiny" @click=${() => this.drill()}>Start drill</button>
-            <span class="hint">Tells the programs on the nodes of a notice, and takes no node.</span></p>`
+            <span class="hint">Tells the programs on the nodes of a notice, and takes no node.</span></p>
+          <p><a href=${`/console/clusters/${encodeURIComponent(this.cluster)}/gpus`}>Measurements of the GPUs</a></p>`
         : nothing}
       ${Object.keys(state.environment.storage).length > 0 && state.allocations.length > 0
         ? html`<p class="hint">${Object.entries(state.environment.storage).map(([name, path]) => html`${name}: <code>${path}</code> `)}</p>`
