@@ -219,7 +219,7 @@ async function notice({ page, settled, quiet, close }) {
   await field.fill("");
   await save.click();
   await change.click();
-  await page.locator(".figure", { hasText: "Notice" }).getByText("as the service").waitFor();
+  await page.locator(".figure", { hasText: "Notice" }).getByText("site default").waitFor();
   assert.equal((await pool()).notice_ms, null);
   quiet();
   await close();

@@ -72,7 +72,7 @@ class Pool extends OperatorPage {
       <dl class="figures-row">
         ${figure('GPUs of a node', pool.gpus_per_node, `${pool.gpu_vendor} ${pool.gpu_model ?? ''}`)}
         ${figure('Tenants', pool.tenants === 'root' ? 'root' : 'login only', pool.tenants === 'root' ? 'a new image after each' : 'cleaned after each')}
-        ${figure('Notice', pool.notice_ms === null ? 'as the service' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}
+        ${figure('Notice', pool.notice_ms === null ? 'site default' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}
         ${figure('Free', inState('free'))}${figure('Held', inState('held'))}
         ${figure('Quarantined', inState('quarantined'))}${figure('Unreachable', inState('unreachable'))}
       </dl>
