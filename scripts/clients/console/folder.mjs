@@ -1,10 +1,11 @@
 // Publishes folders in the console: one is dropped, with an empty file, a link and hidden names, and each of its files is
 // on its page. Folders that cannot be published say why. An upload that is cut off goes on after a reload, with the same
-// folder and no other.
+// folder and no other: not with one whose file was renamed or replaced, and not with bytes that changed unnoticed. A slow
+// drop disturbs nothing that is chosen or published meanwhile, and Cancel ends whatever is under way.
 //
 //   node folder.mjs SITE
 import { createHash, randomBytes } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import assert from "node:assert/strict";
 import { launch } from "../lib/browser.mjs";
@@ -14,6 +15,8 @@ import { DEVICES, during, visit } from "./lib/visit.mjs";
 
 const site = readSite(process.argv[2]);
 const work = mkdtempSync(join(site.work, "folder-"));
+/** When files were modified, in seconds. */
+const TIME = 1_700_000_000;
 
 const browser = await launch();
 await during(browser, async () => {
@@ -24,6 +27,11 @@ await during(browser, async () => {
   await refusesWhatCannotBePublished(alice);
   await showsNamesAsText(alice);
   await goesOnAfterACut(alice);
+  await goesOnFromWhereTheFolderIs(alice);
+  await forgetsAFolderThatChanged(alice);
+  await ignoresASlowDrop(alice);
+  await keepsAPublicationFromADrop(alice);
+  await cancelsTheAnnouncementOfAFile(alice);
   await alice.close();
 });
 
@@ -99,6 +107,10 @@ async function refusesWhatCannotBePublished({ page, refused, quiet }) {
   await drop(page, many);
   await page.getByText("many has more than 4,096 files, the most a set may have. Pack some of them into one file.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Publish", exact: true }).count(), 0);
+  const long = Array.from({ length: 4 }, () => "directory-".repeat(20)).join("/");
+  await drop(page, folder("long", Object.fromEntries(Array.from({ length: 1300 }, (_, number) => [`${long}/${number}`, ""]))));
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText(/The list of the 1,300 files of long has [\d,]+ bytes with all paths; the service takes 1,048,576 bytes at most\./).waitFor();
   await drop(page, folder("names", { "line\nbreak.txt": "x" }));
   refused(422);
   await page.getByRole("button", { name: "Publish", exact: true }).click();
@@ -124,6 +136,7 @@ async function showsNamesAsText({ page, settled, quiet }) {
 
 async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
   const root = folder("cut", { "a.bin": randomBytes(100_000), "b.bin": randomBytes(200_000), "c.bin": randomBytes(300_000) });
+  date(root);
   let sent = [];
   page.on("request", (request) => request.url().includes("/upload/") && sent.push(request.url().split("/").at(-1)));
   unreachable();
@@ -142,10 +155,171 @@ async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
   const again = page.getByLabel("Choose the folder again");
   await again.setInputFiles(other);
   await page.getByText(/is not the folder that was begun: cut/).waitFor();
+  for (const [name, change] of Object.entries({
+    renamed: (copy) => renameSync(join(copy, "a.bin"), join(copy, "renamed.bin")),
+    replaced: (copy) => replace(join(copy, "a.bin"), 100_000, TIME - 60),
+  })) {
+    const copy = join(work, name, "cut");
+    cpSync(root, copy, { recursive: true });
+    date(copy);
+    change(copy);
+    // So that the refusal of the last one is gone.
+    await page.reload();
+    await page.getByText("Interrupted when the page was closed.").waitFor();
+    await again.setInputFiles(copy);
+    await page.getByText(/is not the folder that was begun: cut/).waitFor();
+  }
+  await settled();
   sent = [];
   await drop(page, root);
   await page.getByText("cut is published.").waitFor();
   assert.deepEqual(sent.filter((number) => number === "0"), ["0"], "the file that arrived is asked for, not sent");
   quiet();
   console.log("an upload that was cut off goes on after a reload, with the same folder alone");
+}
+
+/** Lets all files of a folder be modified at the same time. */
+function date(root) {
+  for (const name of readdirSync(root)) {
+    utimesSync(join(root, name), TIME, TIME);
+  }
+}
+
+/** Replaces the bytes of a file by others, as if at `time`. */
+function replace(path, length, time) {
+  writeFileSync(path, randomBytes(length));
+  utimesSync(path, time, time);
+}
+
+async function goesOnFromWhereTheFolderIs({ page, unreachable, quiet }) {
+  const root = folder("moved", { "a.bin": randomBytes(1000), "b.bin": randomBytes(1000) });
+  unreachable();
+  await page.route("**/upload/*/1", (route) => route.abort());
+  await drop(page, root);
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("Trying again soon.").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.unroute("**/upload/*/1");
+  mkdirSync(join(work, "elsewhere"));
+  renameSync(root, join(work, "elsewhere", "moved"));
+  await drop(page, join(work, "elsewhere", "moved"));
+  await page.getByText("moved is published.").waitFor();
+  quiet();
+  console.log("an upload goes on from the place that its folder was moved to");
+}
+
+async function forgetsAFolderThatChanged({ page, unreachable, settled, quiet }) {
+  const root = folder("changed", { "a.bin": randomBytes(1000), "b.bin": randomBytes(1000) });
+  date(root);
+  unreachable();
+  await page.route("**/upload/*/1", (route) => route.abort());
+  await drop(page, root);
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("Trying again soon.").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.unroute("**/upload/*/1");
+  replace(join(root, "b.bin"), 1000, TIME);
+  await drop(page, root);
+  await page.getByText("b.bin changed after changed was announced, so changed was not published. Drop or choose it again.").waitFor();
+  await page.getByRole("button", { name: "Dismiss" }).waitFor();
+  await drop(page, root);
+  await page.getByRole("button", { name: /^(Publish|Replace)$/ }).click();
+  await page.getByText("changed is published.").waitFor();
+  await settled();
+  quiet();
+  console.log("a folder that changed unnoticed says so, and its next drop publishes it as it is");
+}
+
+/** Holds back the names in folders that are dropped, or the bytes of files, until the answered function is called. */
+async function hold(page, what) {
+  await page.evaluate((what) => {
+    const held = new Promise((release) => (globalThis.release = release));
+    if (what === "bytes") {
+      const own = Blob.prototype.arrayBuffer;
+      Blob.prototype.arrayBuffer = function () {
+        return held.then(() => own.call(this));
+      };
+      return;
+    }
+    const own = DataTransferItem.prototype.webkitGetAsEntry;
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      const entry = own.call(this);
+      const reader = entry.createReader();
+      entry.createReader = () => ({ readEntries: (...both) => held.then(() => reader.readEntries(...both)) });
+      return entry;
+    };
+  }, what);
+  return () => page.evaluate(async () => {
+    globalThis.release();
+    // Each file and each part of a folder's names is a task of its own.
+    for (let frames = 0; frames < 20; frames++) {
+      await new Promise(requestAnimationFrame);
+    }
+  });
+}
+
+async function ignoresASlowDrop({ page, quiet }) {
+  const slow = folder("slow", { a: "x" });
+  const note = join(folder("notes", { "note.txt": "note" }), "note.txt");
+  const title = page.getByLabel("Title");
+  let release = await hold(page, "names");
+  await drop(page, slow);
+  await page.getByRole("status").filter({ hasText: "Reading slow…" }).waitFor();
+  await looksRight(page, "a folder that is being read");
+  await page.getByLabel("Choose a file").setInputFiles(note);
+  await title.fill("Typed meanwhile");
+  await release();
+  assert.equal(await title.inputValue(), "Typed meanwhile");
+  release = await hold(page, "names");
+  await drop(page, slow);
+  await page.getByText("Reading slow…").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await release();
+  assert.equal(await title.count(), 0, "what was cancelled does not appear");
+  quiet();
+  console.log("a slow drop is shown, can be cancelled, and leaves alone what was chosen meanwhile");
+}
+
+async function keepsAPublicationFromADrop({ page, quiet, settled }) {
+  await drop(page, folder("digested", { a: "digested" }));
+  const release = await hold(page, "bytes");
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await drop(page, folder("intruder", { a: "intruder" }));
+  await page.getByText("digested is being published. Wait until sending begins, or cancel it,").waitFor();
+  await release();
+  await page.getByText("digested is published.").waitFor();
+  assert.equal(await page.getByLabel("Title").count(), 0);
+  await settled();
+  quiet();
+  console.log("a drop does not end the publication that is under way");
+}
+
+async function cancelsTheAnnouncementOfAFile({ page, unreachable, quiet, settled }) {
+  const files = folder("announced", { "first.txt": "first", "second.txt": "second" });
+  const title = page.getByLabel("Title");
+  let answer;
+  const asked = new Promise((resolve) => {
+    page.route("**/api/checkpoints", (route) => {
+      if (route.request().method() !== "POST") {
+        return route.fallback();
+      }
+      resolve();
+      return new Promise((done) => (answer = () => route.continue().catch(() => {}).then(done)));
+    });
+  });
+  unreachable();
+  await page.getByLabel("Choose a file").setInputFiles(join(files, "first.txt"));
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await asked;
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByLabel("Choose a file").setInputFiles(join(files, "second.txt"));
+  await title.fill("Typed after it");
+  await answer();
+  await settled();
+  assert.equal(await title.inputValue(), "Typed after it");
+  assert.equal(await page.getByText("first.txt").count(), 0, "nothing of the cancelled file is published");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.unroute("**/api/checkpoints");
+  quiet();
+  console.log("Cancel ends the announcement of a file");
 }

@@ -2,6 +2,7 @@
  * What was dropped or chosen to be published: a file, or a folder with all its files. The rules for a folder are those
  * of `bourse checkpoint push`: names that begin with a dot are left out, and there is a limit of files.
  */
+import { sha256OfText } from './sha256.js';
 
 /** The most files of a set. */
 const MOST_FILES = 4096;
@@ -24,6 +25,7 @@ export const SHOWN_NAMES = 5;
  * @property {boolean} isFolder
  * @property {Member[]} files sorted by path, because an upload numbers them
  * @property {number} bytes
+ * @property {string} fingerprint a digest of the name and of each file's path, size and modification time
  * @property {string[]} leftOut
  */
 
@@ -32,7 +34,20 @@ export class UnfitFolder extends Error {}
 
 /** @param {File} file @returns {Picked} */
 export function singleFile(file) {
-  return { name: file.name, isFolder: false, files: [{ path: file.name, file }], bytes: file.size, leftOut: [] };
+  return picked(file.name, false, [{ path: file.name, file }], []);
+}
+
+/** @param {string} name @param {boolean} isFolder @param {Member[]} files sorted by path @param {string[]} leftOut @returns {Picked} */
+function picked(name, isFolder, files, leftOut) {
+  const members = files.map(({ path, file }) => [path, file.size, file.lastModified]);
+  return {
+    name,
+    isFolder,
+    files,
+    bytes: files.reduce((sum, { file }) => sum + file.size, 0),
+    fingerprint: sha256OfText(JSON.stringify([name, isFolder, members])),
+    leftOut,
+  };
 }
 
 /** Gathers the files of one folder within the limits. */
@@ -73,22 +88,17 @@ class Gathering {
       throw new UnfitFolder(`${this.name} has no file to publish.`);
     }
     this.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-    return {
-      name: this.name,
-      isFolder: true,
-      files: this.files,
-      bytes: this.files.reduce((sum, { file }) => sum + file.size, 0),
-      leftOut: [...this.leftOut].sort(),
-    };
+    return picked(this.name, true, this.files, [...this.leftOut].sort());
   }
 }
 
 /**
  * Reads a dropped folder. Browsers do not list links; whatever else is neither a file nor a folder is refused.
  * @param {FileSystemDirectoryEntry} folder
+ * @param {AbortSignal} signal ends the reading
  * @returns {Promise<Picked>}
  */
-export async function droppedFolder(folder) {
+export async function droppedFolder(folder, signal) {
   const gathering = new Gathering(folder.name);
   /** @type {{entry: FileSystemDirectoryEntry, prefix: string}[]} */
   const left = [{ entry: folder, prefix: '' }];
@@ -97,6 +107,7 @@ export async function droppedFolder(folder) {
     // A reader answers some entries at a time, and none at the end.
     for (let some = await entriesOf(reader, next.prefix); some.length > 0; some = await entriesOf(reader, next.prefix)) {
       for (const entry of some) {
+        signal.throwIfAborted();
         const path = next.prefix + entry.name;
         gathering.meet(path);
         if (entry.name.startsWith('.')) {

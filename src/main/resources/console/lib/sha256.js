@@ -122,6 +122,13 @@ class Digest {
   }
 }
 
+/** The SHA-256 of a text in UTF-8, in hex. @param {string} text */
+export function sha256OfText(text) {
+  const digest = new Digest();
+  digest.add(new TextEncoder().encode(text));
+  return digest.hex();
+}
+
 /**
  * The SHA-256 of a file, in hex.
  * @param {Blob} file

@@ -6,6 +6,7 @@
  * service limits requests for each client address, so sending small ones at the same time would gain little.
  */
 import { CallError, call } from './client.js';
+import { count } from './format.js';
 import { sha256 } from './sha256.js';
 
 /** @typedef {import('./folder.js').Picked} Picked */
@@ -13,6 +14,9 @@ import { sha256 } from './sha256.js';
 
 /** A proxy on the way has to take a request as long as this, and one broken off costs no more than a part of it. */
 const SLICE_BYTES = 64 * 2 ** 20;
+
+/** The longest announcement of a folder that the service reads. */
+const MOST_ANNOUNCED_BYTES = 2 ** 20;
 
 /** Speed is that of the last seconds: long enough to be calm, short enough to be true. */
 const SPEED_MILLIS = 5000;
@@ -31,7 +35,7 @@ const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
  * @property {string} title
  * @property {string} file what the file or folder is called on the disk
  * @property {number} bytes of all files
- * @property {number} modified when a file was changed last, in epoch milliseconds
+ * @property {string} fingerprint of the files that were announced
  * @property {number} [files] of a folder
  * @property {number[]} [missing] the positions of the folder's files that the service did not have
  * @property {string} expires when the session ends
@@ -40,6 +44,7 @@ const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
 /**
  * @typedef {object} Part bytes that are sent to an address of their own
  * @property {string} address
+ * @property {string} path
  * @property {File} file
  * @property {boolean} isFresh whether nothing of it was sent, so that the service need not be asked
  */
@@ -78,27 +83,20 @@ export class Upload {
   }
 
   /**
-   * Whether these are the files whose bytes were sent in part. A file that changed all the same is refused by its digest
-   * when it has arrived.
+   * Whether these are the files whose bytes were sent in part: no file was renamed, resized or modified since. The
+   * service refuses a file of a set that changed all the same, because its digest differs from the announced one.
    * @param {Picked} picked
    */
   fits(picked) {
-    const { kept } = this;
-    return (
-      picked.isFolder === this.isFolder &&
-      picked.name === kept.file &&
-      picked.bytes === kept.bytes &&
-      modified(picked) === kept.modified &&
-      (!picked.isFolder || picked.files.length === kept.files)
-    );
+    return picked.fingerprint === this.kept.fingerprint;
   }
 
   /** @param {Picked} picked @param {boolean} isFresh @returns {Part[]} */
   partsOf({ files }, isFresh) {
     const { session, missing } = this.kept;
     return missing
-      ? missing.map((number) => ({ address: `${session}/${number}`, file: files[number].file, isFresh }))
-      : [{ address: session, file: files[0].file, isFresh }];
+      ? missing.map((number) => ({ address: `${session}/${number}`, ...files[number], isFresh }))
+      : [{ address: session, ...files[0], isFresh }];
   }
 
   /** Bytes a second, over the last seconds; null while there is nothing to tell. */
@@ -137,10 +135,17 @@ export class Upload {
     }
   }
 
-  /** Goes on where the server stands. @param {Picked} [picked] the same files, after a reload */
+  /** Goes on where the server stands. @param {Picked} [picked] the same files, dropped or chosen again */
   async resume(picked) {
-    this.parts ??= picked ? this.partsOf(picked, false) : null;
-    if (!this.parts || this.running) {
+    if (this.running) {
+      return;
+    }
+    if (picked) {
+      // The folder may have moved, so that what was chosen before cannot be read any more.
+      this.parts = this.partsOf(picked, false);
+      this.arrived = 0;
+    }
+    if (!this.parts) {
       return;
     }
     this.running = true;
@@ -311,7 +316,15 @@ export class Upload {
   fail(failure) {
     // A resumed upload first asks how many bytes the server has.
     this.asked = false;
-    if (failure instanceof CallError && [404, 408, 410, 422].includes(failure.status)) {
+    const refusal = failure instanceof CallError ? failure : null;
+    if (refusal?.answer.reason === 'sha-mismatch') {
+      // The session awaits the bytes that were announced, and the disk no longer has them.
+      this.all.forget(this);
+      const path = this.parts?.[this.arrived]?.path ?? this.kept.file;
+      this.become('failed', new Error(`${path} changed after ${this.kept.file} was announced, so ${this.kept.file} was not published. Drop or choose it again.`));
+      return;
+    }
+    if (refusal && [404, 408, 410, 422].includes(refusal.status)) {
       // The server has withdrawn it: there is nothing to go on with.
       this.all.forget(this);
     }
@@ -355,7 +368,8 @@ export class Uploads extends EventTarget {
   read() {
     try {
       const kept = /** @type {Kept[]} */ (JSON.parse(localStorage.getItem(this.place) ?? '[]'));
-      return kept.filter((one) => Date.parse(one.expires) > Date.now());
+      // Earlier releases kept no fingerprint, so nothing tells whether the files are still the same.
+      return kept.filter((one) => one.fingerprint && Date.parse(one.expires) > Date.now());
     } catch {
       return [];
     }
@@ -385,12 +399,13 @@ export class Uploads extends EventTarget {
    * @param {{title: string, description: string, filename: string, content_type: string, visibility: 'org' | 'public',
    *   replace: boolean | string}} publication as `publishCheckpoint` takes it, but for what the file tells
    * @param {(read: number) => void} digested called with the bytes of a folder that were digested so far
-   * @param {AbortSignal} signal ends the digesting
+   * @param {AbortSignal} signal ends the digesting and the announcement
    */
   async begin(picked, publication, digested, signal) {
     const announced = picked.isFolder
       ? await announceFolder(picked, publication, digested, signal)
-      : await call('publishCheckpoint', { body: { ...publication, bytes: picked.bytes, upload: 'resumable' } });
+      : await call('publishCheckpoint', { body: { ...publication, bytes: picked.bytes, upload: 'resumable' }, signal });
+    signal.throwIfAborted();
     this.list = this.list.filter((one) => one.kept.id !== announced.id);
     const upload = new Upload(
       this,
@@ -402,7 +417,7 @@ export class Uploads extends EventTarget {
         title: publication.title,
         file: picked.name,
         bytes: picked.bytes,
-        modified: modified(picked),
+        fingerprint: picked.fingerprint,
         ...('missing' in announced ? { files: announced.files, missing: announced.missing } : {}),
         expires: announced.expires_at ?? '',
       },
@@ -480,11 +495,6 @@ function parsed(text) {
   }
 }
 
-/** When a file was changed last. @param {Picked} picked */
-function modified({ files }) {
-  return files.reduce((latest, { file }) => Math.max(latest, file.lastModified), 0);
-}
-
 /**
  * A set is announced by the digests of its files, so that files that the organization has are not sent again.
  * @param {Picked} picked
@@ -493,6 +503,16 @@ function modified({ files }) {
  * @param {AbortSignal} signal
  */
 async function announceFolder(picked, { title, description, filename, visibility, replace }, digested, signal) {
+  const about = { title, description, filename, visibility, replace };
+  const length = new Blob([JSON.stringify({
+    ...about,
+    files: picked.files.map(({ path, file }) => ({ path, bytes: file.size, sha256: '0'.repeat(64) })),
+  })]).size;
+  if (length > MOST_ANNOUNCED_BYTES) {
+    throw new Error(
+      `The list of the ${count(picked.files.length, 'file')} of ${picked.name} has ${count(length, 'byte')} with all paths; the service takes ${count(MOST_ANNOUNCED_BYTES, 'byte')} at most. Shorten the paths, or pack some of the files into one file.`,
+    );
+  }
   let read = 0;
   const files = [];
   for (const { path, file } of picked.files) {
@@ -503,5 +523,5 @@ async function announceFolder(picked, { title, description, filename, visibility
       throw new Error(`${path} cannot be read; it may have been changed, moved or deleted. Choose the folder again.`);
     }
   }
-  return call('publishCheckpointSet', { body: { title, description, filename, visibility, replace, files }, signal });
+  return call('publishCheckpointSet', { body: { ...about, files }, signal });
 }

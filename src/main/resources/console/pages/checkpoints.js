@@ -32,7 +32,7 @@ const TYPES = /** @type {Record<string, string>} */ ({
 
 /** The organization's files, the public feed, and the way to publish one. */
 class Checkpoints extends Page {
-  static properties = { ...Page.properties, picked: { state: true }, unfit: { state: true }, digested: { state: true }, dragging: { state: true } };
+  static properties = { ...Page.properties, picked: { state: true }, unfit: { state: true }, awaited: { state: true }, digested: { state: true }, dragging: { state: true } };
 
   constructor() {
     super();
@@ -42,8 +42,10 @@ class Checkpoints extends Page {
     this.unfit = '';
     /** @type {number | null} bytes of a folder that were digested; null while none are */
     this.digested = null;
-    /** Ends the digesting. */
-    this.digesting = new AbortController();
+    /** What is being read from the disk after it was dropped; '' while nothing is. */
+    this.awaited = '';
+    /** The last drop or choice, from its reading to its announcement; the next one or Cancel aborts it. */
+    this.choice = new AbortController();
     this.dragging = false;
     this.form = new Form(this, {});
   }
@@ -74,7 +76,12 @@ class Checkpoints extends Page {
       uploads.removeEventListener('published', published);
     });
     this.atEnd(this.watchDrops());
-    this.atEnd(() => this.digesting.abort());
+    this.atEnd(() => {
+      // The announcement of one file takes a moment, and its upload goes on without the page.
+      if (!this.form.busy || this.picked?.isFolder) {
+        this.choice.abort();
+      }
+    });
     uploads.askAll();
     this.every(REVIEW_MILLIS, () => {
       if (this.data?.items.some((/** @type {any} */ item) => item.status === 'review')) {
@@ -137,12 +144,16 @@ class Checkpoints extends Page {
       <h2 id="publish">${replaced ? html`Replace <span class="name">${replaced.title}</span>` : 'Publish a file or a folder'}</h2>
       <div class="drop ${this.dragging ? 'over' : ''}">
         <p>Drop a file or a folder here.</p>
-        <label class="button quiet small">Choose a file<input type="file" class="unseen" id="file" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.take(singleFile(files[0])))}></label>
-        <label class="button quiet small">Choose a folder<input type="file" class="unseen" id="folder" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.take(chosenFolder(files)))}></label>
+        <label class="button quiet small">Choose a file<input type="file" class="unseen" id="file" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.pick(files[0].name, () => singleFile(files[0])))}></label>
+        <label class="button quiet small">Choose a folder<input type="file" class="unseen" id="folder" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.pick('the folder', () => chosenFolder(files)))}></label>
       </div>
+      ${this.awaited
+        ? html`<p class="small" role="status">Reading ${this.awaited}…</p>
+          <div class="actions"><button type="button" class="quiet" @click=${() => this.cancel()}>Cancel</button></div>`
+        : nothing}
       ${this.unfit ? html`<p class="notice bad" role="alert">${this.unfit}</p>` : nothing}
       ${this.picked ? this.announcement(this.picked, own, replaced) : nothing}
-      ${replaced && !this.picked ? html`<p class="hint">Its readers get the new bytes once they are complete${replaced.visibility === 'public' ? ' and reviewed' : ''}; until then they get revision ${replaced.revision}. <a href="/console/checkpoints">Publish a new file instead</a></p>` : nothing}
+      ${replaced && !this.picked && !this.awaited ? html`<p class="hint">Its readers get the new bytes once they are complete${replaced.visibility === 'public' ? ' and reviewed' : ''}; until then they get revision ${replaced.revision}. <a href="/console/checkpoints">Publish a new file instead</a></p>` : nothing}
     </section>`;
   }
 
@@ -155,20 +166,39 @@ class Checkpoints extends Page {
     const files = [...(input.files ?? [])];
     input.value = '';
     if (files.length > 0) {
-      this.fit(() => use(files));
+      use(files);
     }
   }
 
-  /** Shows why something cannot be published. @param {() => unknown} work */
-  async fit(work) {
-    this.unfit = '';
+  /**
+   * Takes what was dropped or chosen last, or shows why it cannot be published. What was chosen before and is still
+   * being read does not appear any more, but a publication that is under way goes on.
+   * @param {string} name
+   * @param {(signal: AbortSignal) => Picked | Promise<Picked>} read
+   */
+  async pick(name, read) {
+    if (this.form.busy && this.picked) {
+      toast(`${this.picked.name} is being published. Wait until sending begins, or cancel it, before you drop or choose something else.`);
+      return;
+    }
+    this.cancel();
+    this.choice = new AbortController();
+    const { signal } = this.choice;
+    this.awaited = name;
     try {
-      await work();
+      const picked = await read(signal);
+      if (!signal.aborted) {
+        this.awaited = '';
+        this.take(picked);
+      }
     } catch (failure) {
+      if (signal.aborted) {
+        return;
+      }
+      this.awaited = '';
       if (!(failure instanceof UnfitFolder)) {
         throw failure;
       }
-      this.picked = null;
       this.unfit = failure.message;
     }
   }
@@ -194,15 +224,15 @@ class Checkpoints extends Page {
       // Browsers tell of entries only until this handler ends.
       const entry = event.dataTransfer?.items[0]?.webkitGetAsEntry?.();
       const files = event.dataTransfer?.files ?? [];
-      this.fit(async () => {
+      const name = entry?.name ?? files[0]?.name;
+      if (name === undefined) {
+        return;
+      }
+      this.pick(name, (signal) => {
         if (files.length > 1) {
           throw new UnfitFolder(`${count(files.length, 'file')} were dropped. Drop one file, or one folder that has them.`);
         }
-        if (entry?.isDirectory) {
-          this.take(await droppedFolder(/** @type {FileSystemDirectoryEntry} */ (entry)));
-        } else if (files[0]) {
-          this.take(singleFile(files[0]));
-        }
+        return entry?.isDirectory ? droppedFolder(/** @type {FileSystemDirectoryEntry} */ (entry), signal) : singleFile(files[0]);
       });
     };
     addEventListener('dragover', over);
@@ -229,8 +259,7 @@ class Checkpoints extends Page {
     }
     const { name, isFolder } = picked;
     const ending = name.split('.').at(-1)?.toLowerCase() ?? '';
-    this.digesting.abort();
-    this.form.reset({
+    this.form = new Form(this, {
       title: replaced?.title ?? (isFolder ? name : name.replace(/\.[^.]+$/, '')),
       description: replaced?.description ?? '',
       filename: replaced?.filename ?? name,
@@ -288,25 +317,36 @@ class Checkpoints extends Page {
     </form>`;
   }
 
+  /** Ends what the last drop or choice led to: its reading, its digesting or its announcement. */
   cancel() {
-    this.digesting.abort();
+    this.choice.abort();
+    this.awaited = '';
+    this.unfit = '';
     this.picked = null;
+    this.digested = null;
   }
 
   /** @param {Picked} picked @param {any} replaced */
   async publish(picked, replaced) {
     const { title, description, filename, content_type, visibility } = this.form.values;
     const publication = { title, description, filename, content_type, visibility, replace: replaced?.id ?? true };
-    this.digesting = new AbortController();
-    const { signal } = this.digesting;
+    const { signal } = this.choice;
+    const digested = (/** @type {number} */ read) => {
+      if (!signal.aborted) {
+        this.digested = read;
+      }
+    };
     const begun = await this.form.submit(
-      () => this.uploads.begin(picked, publication, (read) => (this.digested = read), signal).catch((failure) => {
+      () => this.uploads.begin(picked, publication, digested, signal).catch((failure) => {
         if (!signal.aborted) {
           throw failure;
         }
       }),
       { conflict: 'filename' },
     );
+    if (signal.aborted || !this.isConnected) {
+      return;
+    }
     this.digested = null;
     if (begun) {
       this.picked = null;
@@ -343,21 +383,28 @@ class Checkpoints extends Page {
         ${state === 'paused' || (state === 'failed' && kept.session) ? html`<button type="button" class="small" @click=${() => one.resume()}>Go on</button>` : nothing}
         ${state === 'left'
           ? one.isFolder
-            ? html`<label class="button small">Choose the folder again<input type="file" class="unseen" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, chosenFolder(files)))}></label>`
-            : html`<label class="button small">Choose the file again<input type="file" class="unseen" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, singleFile(files[0])))}></label>`
+            ? html`<label class="button small">Choose the folder again<input type="file" class="unseen" webkitdirectory @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, () => chosenFolder(files)))}></label>`
+            : html`<label class="button small">Choose the file again<input type="file" class="unseen" @change=${(/** @type {Event} */ event) => this.choose(event, (files) => this.again(one, () => singleFile(files[0])))}></label>`
           : nothing}
         ${state === 'committing' ? nothing : html`<button type="button" class="quiet danger small" @click=${() => this.giveUp(one)}>${kept.session ? 'Give up' : 'Dismiss'}</button>`}
       </div>
     </li>`;
   }
 
-  /** @param {Upload} one @param {Picked} picked */
-  again(one, picked) {
+  /** @param {Upload} one @param {() => Picked} read */
+  again(one, read) {
+    let picked;
+    try {
+      picked = read();
+    } catch (failure) {
+      one.become('left', /** @type {Error} */ (failure));
+      return;
+    }
     if (one.fits(picked)) {
       one.resume(picked);
     } else {
       const { kept } = one;
-      one.become('left', new Error(`${picked.name} (${bytes(picked.bytes)}) is not the ${one.isFolder ? 'folder' : 'file'} that was begun: ${kept.file} (${bytes(kept.bytes)}), unchanged since.`));
+      one.become('left', new Error(`${picked.name} (${bytes(picked.bytes)}) is not the ${one.isFolder ? 'folder' : 'file'} that was begun: ${kept.file} (${bytes(kept.bytes)}). ${one.isFolder ? 'A file was added, removed, renamed or modified' : 'The file was renamed or modified'}. Choose the one that is unchanged, or give this upload up and publish the new one.`));
     }
   }
 
