@@ -418,11 +418,6 @@ public record Allocation(
     return placement.minimumSlots != null && placement.minimumSlots > 1;
   }
 
-  /** True if it was granted to a gang that has not made it active yet. */
-  boolean isPendingOfGang() {
-    return isOfGang() && lifecycle.state == State.PROVISIONING;
-  }
-
   /**
    * Returns this allocation as active in the place of another. It continues the protection and the
    * notice of that node, because a swap must not prolong them.

@@ -423,11 +423,24 @@ public final class Capacity {
   static ApiException unknownNode(Cluster cluster, String field, String name) {
     return ApiException.of(
         ErrorCode.UNKNOWN_NODE,
-        "%s: '%s' is not the %s of a node that cluster %s holds; nothing was written",
+        "%s: '%s' is %s; nothing was written",
         field,
         Text.shown(name),
-        cluster.kind() == Cluster.Kind.VM ? "public IP" : "name",
-        cluster.name());
+        cluster.allocations().stream()
+            .filter(node -> name.equals(cluster.nameOf(node)))
+            .findFirst()
+            .map(
+                node ->
+                    node.isOpen()
+                        ? "the replacement of another node and still being prepared; name it once"
+                            + " it is active"
+                        : "being reclaimed")
+            .orElseGet(
+                () ->
+                    "not the %s of a node that cluster %s holds"
+                        .formatted(
+                            cluster.kind() == Cluster.Kind.VM ? "public IP" : "name",
+                            cluster.name())));
   }
 
   /** Returns the action of a write in the audit trail. */

@@ -12,7 +12,6 @@ import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -210,8 +209,7 @@ public final class CapacityService {
   public Nominated nominate(
       Principal caller, Optional<String> named, Optional<List<String>> release) {
     ClusterView view = access.resolve(caller, named);
-    Set<String> held = new HashSet<>();
-    held.addAll(view.cluster().namesOf(view.cluster().releaseOrder()));
+    Set<String> held = view.cluster().byName().keySet();
     Optional<List<String>> known =
         release.map(sent -> sent.stream().filter(held::contains).distinct().toList());
     List<String> unknown =

@@ -317,8 +317,8 @@ public record Cluster(
   }
 
   /**
-   * Finds a held node that fills a slot by its name on the cluster's surface. A node of a gang is
-   * found once it is active, because its tenant does not use it before.
+   * Finds a held node that fills a slot by its name on the cluster's surface. A node that is still
+   * being prepared is found too if it has a name.
    */
   public Optional<Allocation> findNamed(String name) {
     return Optional.ofNullable(byName().get(name));
@@ -329,7 +329,7 @@ public record Cluster(
     Map<String, Allocation> named = new HashMap<>();
     for (Allocation node : allocations) {
       String name = nameOf(node);
-      if (name != null && node.fillsSlot() && !node.isPendingOfGang()) {
+      if (name != null && node.fillsSlot()) {
         named.put(name, node);
       }
     }

@@ -7,9 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a gang: a cluster with a minimum of several nodes. The nodes of the minimum become
- * active together, those of a Kubernetes cluster one by one. If the minimum is not ready in time,
- * its grants are unwound. Pure functions.
+ * The rules of a gang: a cluster with a minimum of several nodes. The nodes of a VM cluster's
+ * minimum become active together; if they are not ready in time, their grants are unwound. Each
+ * node of a Kubernetes cluster becomes active by itself, so a minimum governs only the auction
+ * there. Pure functions.
  */
 public final class Gang {
   private Gang() {}
@@ -20,12 +21,25 @@ public final class Gang {
   }
 
   /**
-   * Returns how many nodes must be ready before a cluster's new nodes become active: its minimum
-   * when the tick granted them, or a lower one declared since. A higher one declared since does not
-   * count, because it would delay billing.
+   * Returns how many of a cluster's nodes become active together: the minimum of a VM cluster. It
+   * is 1 for a Kubernetes cluster, whose nodes are usable as soon as they have joined. Its control
+   * plane is the tenant's and can refuse some nodes, so nodes that waited for the others would be
+   * used without being billed.
+   */
+  public static int slotsActiveTogether(Cluster cluster, int gpusPerNode) {
+    return switch (cluster.kind()) {
+      case VM -> minimumSlots(cluster, gpusPerNode);
+      case K8S -> 1;
+    };
+  }
+
+  /**
+   * Returns how many nodes must be ready before a cluster's new nodes become active: as many as
+   * became active together when the tick granted them, or a lower number declared since. A higher
+   * one declared since does not count, because it would delay billing.
    */
   static int governing(Cluster cluster, int gpusPerNode) {
-    int declared = minimumSlots(cluster, gpusPerNode);
+    int declared = slotsActiveTogether(cluster, gpusPerNode);
     int granted = 1;
     boolean isAnyPrepared = false;
     for (Allocation a : cluster.allocations()) {
@@ -43,12 +57,11 @@ public final class Gang {
   }
 
   /**
-   * True if nodes that are ready with their keys become active: if as many as the minimum are. A
-   * Kubernetes cluster uses a node once it has joined, and its own control plane can refuse the
-   * others. So each of its nodes becomes active, and is billed, as soon as it has joined.
+   * True if as many nodes as the minimum are active or ready with their keys, so that they become
+   * active.
    */
   static boolean isKeyed(Cluster cluster, int gpusPerNode) {
-    return prepared(cluster, cluster.kind() == Cluster.Kind.K8S) >= governing(cluster, gpusPerNode);
+    return prepared(cluster, false) >= governing(cluster, gpusPerNode);
   }
 
   /**

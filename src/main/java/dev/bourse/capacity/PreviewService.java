@@ -30,11 +30,6 @@ public final class PreviewService {
     this.clock = clock;
   }
 
-  /** Previews a declaration by a writer without limits. */
-  public Future<Preview> preview(Cluster seen, Capacity.Declare order) {
-    return preview(seen, order, DeclarationLimits.NONE);
-  }
-
   /** Previews a declaration. */
   public Future<Preview> preview(
       Cluster seen, Capacity.Declare order, DeclarationLimits declarationLimits) {

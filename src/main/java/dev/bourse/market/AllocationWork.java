@@ -65,22 +65,22 @@ final class AllocationWork {
   /** Prepares the machine of a new allocation; a machine that fails ends the allocation. */
   Future<Void> provision(Cluster cluster, Allocation allocation) {
     return prepare(
-        cluster, allocation, !allocation.keysDue(), () -> reportProvisioned(cluster, allocation));
+        cluster, allocation, keyIds(allocation), () -> reportProvisioned(cluster, allocation));
   }
 
   /**
-   * Continues a ready allocation whose gang has its minimum: opens it to its tenant, or makes it
-   * active because the minimum is open.
+   * Continues a ready allocation whose gang has its minimum: writes its keys, or makes it active
+   * because the keys of the minimum are written.
    */
   Future<Void> complete(Cluster cluster, Allocation allocation) {
     return allocation.keysDue()
-        ? prepare(cluster, allocation, true, () -> reportKeyed(cluster, allocation))
+        ? prepare(cluster, allocation, allocation.keyIds(), () -> reportKeyed(cluster, allocation))
         : reportProvisioned(cluster, allocation);
   }
 
   private Future<Void> prepare(
-      Cluster cluster, Allocation allocation, boolean opens, Supplier<Future<Void>> report) {
-    return timed("provision", () -> prepare(cluster, allocation, opens))
+      Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> report) {
+    return timed("provision", () -> prepare(cluster, allocation, keyIds))
         .transform(
             done -> {
               Throwable why = done.cause();
@@ -107,32 +107,28 @@ final class AllocationWork {
                 signals.recordWork(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
-  /**
-   * @param opens true if the tenant may use the machine from now on; false while a gang's minimum
-   *     is not ready. Then no keys are written, and a node of a Kubernetes cluster does not join
-   *     it, which the operator's prepare command does
-   */
-  private Future<Void> prepare(Cluster cluster, Allocation allocation, boolean opens) {
+  private Future<Void> prepare(Cluster cluster, Allocation allocation, List<String> keyIds) {
     String id = allocation.allocationId();
-    boolean runsCommand = opens || cluster.kind() != Cluster.Kind.K8S;
     return env.keyStore()
-        .listLines(opens ? allocation.keyIds() : List.of())
+        .listLines(keyIds)
         .compose(
             lines ->
                 terms(cluster, id)
                     .compose(
                         terms ->
                             reassignment.provision(
-                                nodes.machine(allocation.nodeId()),
-                                id,
-                                lines,
-                                runsCommand ? terms : terms.withoutCommand())));
+                                nodes.machine(allocation.nodeId()), id, lines, terms)));
   }
 
   private Future<MachineTerms> terms(Cluster cluster, String allocationId) {
     return loginIds
         .map(store -> store.of(cluster.orgId(), allocationId).map(ids -> terms().with(ids)))
         .orElseGet(() -> Future.succeededFuture(terms()));
+  }
+
+  /** Returns the keys that may be written now; empty while a gang's minimum is not ready. */
+  private static List<String> keyIds(Allocation allocation) {
+    return allocation.keysDue() ? List.of() : allocation.keyIds();
   }
 
   /**
@@ -166,7 +162,7 @@ final class AllocationWork {
     return cleared
         .recover(e -> quarantinedIfUnknown(allocation.nodeId(), e))
         .recover(AllocationWork::ignoreOtherMark)
-        .compose(clear -> prepare(cluster, allocation, !allocation.keysDue()));
+        .compose(clear -> prepare(cluster, allocation, keyIds(allocation)));
   }
 
   private Future<Boolean> quarantinedIfUnknown(String nodeId, Throwable why) {

@@ -803,7 +803,7 @@ final class Tick {
     }
     int held = cluster.filledSlots();
     int seats = seats(cluster, clearing);
-    int minimum = cluster.minimumSlots(pool.gpusPerNode());
+    int together = Gang.slotsActiveTogether(cluster, pool.gpusPerNode());
     Long cents = clearing.centsOf(cluster.orgId());
     return new ClusterDecision(
         gate(cluster),
@@ -812,7 +812,7 @@ final class Tick {
             ? null
             : Long.valueOf(cents == null ? pool.reserveCents() : cents),
         seats,
-        held < minimum ? minimum : 1,
+        held < together ? together : 1,
         grants,
         losing,
         part.taken(),

@@ -40,10 +40,13 @@
  * notices on its other nodes end, and again after each time that it gives up and ranks last for ten
  * minutes.
  *
- * <p>The market writes the keys of a gang's nodes when the gang's minimum is ready, and the nodes
- * become active when all have their keys. Rejected: keys at the grant, because waiting nodes are
- * not billed and could be used; and keys after activation, because ssh would refuse the holder of
- * an active node.
+ * <p>The market writes the keys of a VM gang's nodes when the gang's minimum is ready, and the
+ * nodes become active when all have their keys. Rejected: keys at the grant, because waiting nodes
+ * are not billed and could be used; and keys after activation, because ssh would refuse the holder
+ * of an active node. Each node of a Kubernetes gang is active once it has joined, because the
+ * tenant's control plane uses it from then on. Rejected: joins only after all machines are
+ * prepared, because a control plane that refuses one node would use the others until the minimum is
+ * given up.
  *
  * <p>The auction decides which nodes have no seat; {@link dev.bourse.market.Notices} decides what
  * happens to them. A holder that is outbid gets a notice and bids on as an incumbent, so notices

@@ -13,6 +13,7 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiException;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.json.JsonRecord;
@@ -41,29 +42,22 @@ import org.jspecify.annotations.Nullable;
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
 
-  private static final ArgumentRules FIELDS =
-      new ArgumentRules(
-          "kind",
-          Stream.concat(
-                  Stream.of(
-                      "phase",
-                      "cluster",
-                      "max_gpus",
-                      "max_price_per_gpu_hour",
-                      "expected_version",
-                      "release",
-                      "confirm_token"),
-                  Conditions.Changes.FIELDS.stream())
-              .collect(Collectors.toUnmodifiableSet()),
-          Map.of(ClusterKind.VM.label(), Set.of(), ClusterKind.K8S.label(), Set.of()));
-
+  private static final String DECLARE = "declare";
   private static final String SWAP = "swap";
 
-  private static final ArgumentRules SWAP_FIELDS =
+  private static final ArgumentRules FIELDS =
       new ArgumentRules(
           "action",
           Set.of("kind", "phase", "cluster", "confirm_token"),
-          Map.of(SWAP, Set.of("node")));
+          Map.of(
+              DECLARE,
+              Stream.concat(
+                      Stream.of(
+                          "max_gpus", "max_price_per_gpu_hour", "expected_version", "release"),
+                      Conditions.Changes.FIELDS.stream())
+                  .collect(Collectors.toUnmodifiableSet()),
+              SWAP,
+              Set.of("node")));
 
   private final CapacityService capacity;
   private final CapacityService k8s;
@@ -96,16 +90,15 @@ public final class BidWriteTool implements Tool {
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     boolean preview = arguments.getString("phase").equals("preview");
-    if (SWAP.equals(arguments.getString("action"))) {
-      SWAP_FIELDS.check(arguments);
+    String action = arguments.getString("action", DECLARE);
+    JsonObject chosen = arguments.copy().put("action", action);
+    FIELDS.check(chosen);
+    if (action.equals(SWAP)) {
       return preview ? previewSwap(caller, arguments) : confirmSwap(caller, arguments);
     }
-    JsonObject declaration = arguments.copy();
-    declaration.remove("action");
-    FIELDS.check(declaration);
-    FIELDS.require(arguments, "max_price_per_gpu_hour");
-    if (ClusterKind.of(arguments) == ClusterKind.VM) {
-      FIELDS.require(arguments, "max_gpus");
+    FIELDS.require(chosen, "max_price_per_gpu_hour");
+    if (ClusterKind.of(arguments) == ClusterKind.VM && arguments.getValue("max_gpus") == null) {
+      throw ApiException.of(ErrorCode.BAD_REQUEST, "max_gpus is missing; kind vm needs it");
     }
     return preview
         ? surface(arguments)
@@ -208,7 +201,7 @@ public final class BidWriteTool implements Tool {
   }
 
   private Future<Buffer> previewSwap(Principal caller, JsonObject arguments) {
-    String node = SWAP_FIELDS.text(arguments, "node");
+    String node = FIELDS.text(arguments, "node");
     ClusterView standing =
         surface(arguments)
             .previewSwap(caller, Optional.ofNullable(arguments.getString("cluster")), node);
@@ -224,7 +217,7 @@ public final class BidWriteTool implements Tool {
   }
 
   private Future<Buffer> confirmSwap(Principal caller, JsonObject arguments) {
-    String node = SWAP_FIELDS.text(arguments, "node");
+    String node = FIELDS.text(arguments, "node");
     return confirms
         .check(caller, NAME, arguments)
         .compose(

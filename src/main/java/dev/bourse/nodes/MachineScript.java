@@ -118,8 +118,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
       int patienceSeconds) {
     StringBuilder lines = new StringBuilder();
     publicKeys.forEach(key -> lines.append(key).append('\n'));
-    String prepare =
-        terms.runsCommand() ? config.filled(config.prepareCommand().strip(), machine.nodeId()) : "";
+    String prepare = config.filled(config.prepareCommand().strip(), machine.nodeId());
     return run(
         config,
         machine,

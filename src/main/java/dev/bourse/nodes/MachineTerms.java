@@ -3,8 +3,8 @@ package dev.bourse.nodes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The terms of one preparation of a machine: the hardware to check, the rights of tenants, the ids
- * of a tenant's login, and whether the operator's command runs.
+ * The pool's terms that a provider needs: the hardware to check, the rights of tenants, and the ids
+ * of a tenant's login.
  *
  * @param gpus GPUs of one machine, at least 1
  * @param model the GPU's model in free text, such as {@code H100 80GB}; null for any. The first
@@ -14,25 +14,13 @@ import org.jspecify.annotations.Nullable;
  *     tenant's login can become root on it
  * @param ids the ids of the login in a grant; null outside of grants, and for machines that need
  *     none
- * @param runsCommand false if the operator's prepare command must not run yet, because it lets the
- *     tenant use the machine
  */
 public record MachineTerms(
-    int gpus,
-    @Nullable String model,
-    boolean hasRootTenants,
-    @Nullable LoginIds ids,
-    boolean runsCommand) {
+    int gpus, @Nullable String model, boolean hasRootTenants, @Nullable LoginIds ids) {
   public MachineTerms {
     if (gpus < 1) {
       throw new IllegalArgumentException(gpus + " GPUs: must be at least 1");
     }
-  }
-
-  /** Terms with which the prepare command runs. */
-  public MachineTerms(
-      int gpus, @Nullable String model, boolean hasRootTenants, @Nullable LoginIds ids) {
-    this(gpus, model, hasRootTenants, ids, true);
   }
 
   /** Terms of a pool whose tenants have a login without root rights. */
@@ -42,11 +30,6 @@ public record MachineTerms(
 
   /** Returns the terms of a grant. */
   public MachineTerms with(LoginIds granted) {
-    return new MachineTerms(gpus, model, hasRootTenants, granted, runsCommand);
-  }
-
-  /** Returns the terms of a preparation without the prepare command. */
-  public MachineTerms withoutCommand() {
-    return new MachineTerms(gpus, model, hasRootTenants, ids, false);
+    return new MachineTerms(gpus, model, hasRootTenants, granted);
   }
 }

@@ -19,7 +19,8 @@ public interface NodeProvider {
 
   /**
    * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, and
-   * marks the machine with the allocation. When the future succeeds, the tenant can log in. If the
+   * marks the machine with the allocation. When the future succeeds, the tenant can log in; a node
+   * of a Kubernetes cluster has joined it, because the prepare command makes it join. If the
    * machine is marked for another allocation, the call changes nothing and fails; reclaim the
    * machine from that allocation first, also after a provision that failed. The call also fails for
    * an allocation that the machine was reclaimed from, so that a late call gives no access.
@@ -29,7 +30,7 @@ public interface NodeProvider {
    *
    * @param publicKeys SSH public key lines; an empty list prepares the machine without keys, and
    *     keeps the keys that an earlier call for the allocation installed
-   * @param terms the pool's terms
+   * @param terms the pool's terms, with the ids of the grant
    */
   Future<Void> provision(
       Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms);

@@ -20,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +107,44 @@ class CapacitySwapTest {
     Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
 
     refused(ErrorCode.UNKNOWN_NODE, () -> Capacity.swap(fixed, Sample.ACTOR, ip(9), TERMS, LATER));
+  }
+
+  @Test
+  void aNodeThatIsBeingPreparedCanBeNamedButNoReplacementAndNoneThatIsReclaimed() {
+    Cluster cluster =
+        Sample.granted(
+            Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next(), 7, "a0", LATER + 1);
+    for (Cluster shown : List.of(cluster, Sample.onK8s(cluster))) {
+      assertUnnamed(
+          shown,
+          "the replacement of another node and still being prepared; name it once"
+              + " it is active");
+      assertUnnamed(
+          MarketTransitions.unwound(shown, "a7", "refused", LATER + 2).next(), "being reclaimed");
+    }
+    Cluster preparing = Sample.onK8s(Sample.provisioning(1));
+    assertTrue(
+        at(Capacity.swap(preparing, Sample.ACTOR, "n0", TERMS, LATER).next(), 0).isSwapping());
+  }
+
+  /** Checks that neither a swap nor a release may name the node of a7. */
+  private static void assertUnnamed(Cluster cluster, String why) {
+    String name = Objects.requireNonNull(cluster.nameOf(at(cluster, 7)));
+    long later = LATER + 2 * CADENCE;
+    assertEquals(
+        "node: '%s' is %s; nothing was written".formatted(name, why),
+        refused(
+                ErrorCode.UNKNOWN_NODE,
+                () -> Capacity.swap(cluster, Sample.ACTOR, name, TERMS, later))
+            .detail());
+    assertEquals(
+        "release[0]: '%s' is %s; nothing was written".formatted(name, why),
+        refused(
+                ErrorCode.UNKNOWN_NODE,
+                () ->
+                    Capacity.declare(
+                        cluster, order(8, "2", cluster.version(), List.of(name)), TERMS, later))
+            .detail());
   }
 
   @Test

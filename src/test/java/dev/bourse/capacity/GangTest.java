@@ -79,20 +79,31 @@ class GangTest {
     assertEquals(LATER + 9, node(again, "a1").activeAtMillis());
   }
 
+  /** A control plane that refuses a node uses the others meanwhile. */
   @Test
-  void aNodeOfAKubernetesGangIsBilledOnceItHasJoinedAlsoIfAnotherIsRefused() {
-    Cluster one = Sample.onK8s(ready(granted(), "a0", LATER).next());
-    assertFalse(Gang.isNext(one, node(one, "a0"), GPUS), "it joins when the minimum is prepared");
-    assertEquals(Optional.empty(), one.findNamed("n0"), "nobody swaps or nominates it");
-    Cluster two = ready(one, "a2", LATER + 5).next();
-    assertTrue(Gang.isNext(two, node(two, "a0"), GPUS));
-    assertNull(node(two, "a0").activeAtMillis());
-    Cluster joined = keyed(two, "a0", LATER + 6).next();
-    assertEquals(LATER + 6, node(joined, "a0").activeAtMillis());
-    assertNull(node(joined, "a2").activeAtMillis());
-    assertEquals("a0", joined.findNamed("n0").orElseThrow().allocationId());
-    Cluster refused = MarketTransitions.unwound(joined, "a2", "refused", LATER + 7).next();
-    assertEquals(LATER + 6, node(refused, "a0").activeAtMillis());
+  void aKubernetesNodeIsActiveAndBilledOnceItHasJoinedWhateverBecomesOfTheOthers() {
+    Cluster cluster =
+        Sample.onK8s(Capacity.declare(Sample.empty(), order(3, 2 * GPUS, 0), TERMS, T0).next());
+    int together = Gang.slotsActiveTogether(cluster, GPUS);
+    for (int i = 0; i < 3; i++) {
+      cluster = Sample.grantedToGang(cluster, i, together, T0 + 1_000L * (i + 1));
+    }
+    assertEquals("a0", cluster.findNamed("n0").orElseThrow().allocationId(), "not active yet");
+    Cluster refused = MarketTransitions.unwound(cluster, "a1", "refused", LATER - 1).next();
+    Cluster joined = ready(refused, "a0", LATER).next();
+    assertEquals(LATER, node(joined, "a0").activeAtMillis());
+    Cluster alone = MarketTransitions.unwound(joined, "a2", "refused", LATER + 1).next();
+    assertEquals(LATER, node(alone, "a0").activeAtMillis());
+    assertEquals(List.of(), Gang.overdue(alone, GPUS, PATIENCE, T0 + 10 * PATIENCE));
+    assertEquals(
+        LATER + 9, node(ready(joined, "a2", LATER + 9).next(), "a2").activeAtMillis(), "slow");
+  }
+
+  @Test
+  void aKubernetesNodeWaitsForNoOtherAlsoIfThePreviousReleaseGrantedItToAGang() {
+    Cluster one = ready(Sample.onK8s(granted()), "a0", LATER).next();
+    assertTrue(Gang.isNext(one, node(one, "a0"), GPUS), "its keys are written");
+    assertEquals(LATER + 1, node(keyed(one, "a0", LATER + 1).next(), "a0").activeAtMillis());
   }
 
   @Test

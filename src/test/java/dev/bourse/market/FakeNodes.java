@@ -35,10 +35,6 @@ final class FakeNodes implements NodeProvider {
   final Map<String, Integer> reclaimsToFail = new HashMap<>();
   final Map<String, List<String>> keys = new HashMap<>();
   final List<String> calls = new ArrayList<>();
-
-  /** Machines on which the operator's prepare command ran, once for each run. */
-  final List<String> commands = new ArrayList<>();
-
   final List<String> faults = new ArrayList<>();
   final List<Promise<Void>> unanswered = new ArrayList<>();
   boolean hangs;
@@ -139,9 +135,6 @@ final class FakeNodes implements NodeProvider {
       return end(node, NodeFailureException.passing("made to fail"));
     }
     keys.put(node, publicKeys);
-    if (terms.runsCommand()) {
-      commands.add(node);
-    }
     return hangs ? hang(node) : end(node, null);
   }
 

@@ -44,19 +44,29 @@ class MarketWorkTest extends MarketFixture {
     eventually("gone", () -> cluster().allocations().isEmpty());
   }
 
+  /** Its control plane refuses one node and admits the other slowly. */
   @Test
-  void theNodesOfAKubernetesGangJoinWhenAllOfItsMinimumArePrepared() throws Exception {
+  void aKubernetesGangPaysForEachNodeFromItsJoinAndARefusedJoinIsTheMachinesFailure()
+      throws Exception {
     onlyNode("n0", "n1");
-    nodes.provisionsToFail.put("n1", 1);
+    nodes.provisionsToFail.put("n1", 2);
+    nodes.busyCalls.put("n0", 1);
     adopt(Sample.onK8s(Sample.bidder("c1", "acme", "2.00", 16, 2, Sample.T0)));
     await(market.start());
-    eventually("one is unwound", () -> nodes.count("provision n1") == 1);
-    assertEquals(List.of(), nodes.commands, "nothing joins while another is not prepared");
-    clock.advance(120_000);
 
-    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+    eventually("n0 has joined", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+    for (long refusals = 1; refusals <= 2; refusals++) {
+      long asked = refusals;
+      eventually("n1 is refused", () -> nodes.count("provision n1") == asked);
+      eventually("n1 is taken back", () -> cluster().allocations().size() == 1);
+      assertEquals(List.of(refusals), integers("SELECT failures FROM node WHERE node_id = 'n1'"));
+      assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.ACTIVE), "it is billed");
+      clock.advance(refusals * 60_000 + 1_000);
+    }
 
-    assertEquals(List.of("n0", "n1"), nodes.commands.stream().sorted().toList());
+    eventually("both have joined", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+    assertEquals(2, nodes.count("provision n0"), "never prepared again after it has joined");
+    assertEquals(3, nodes.count("provision n1"));
   }
 
   @Test

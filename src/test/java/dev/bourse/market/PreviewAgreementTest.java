@@ -14,6 +14,7 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Conditions;
+import dev.bourse.capacity.DeclarationLimits;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.MarketTransitions;
@@ -118,7 +119,7 @@ class PreviewAgreementTest {
         };
     Clock clock = Clock.fixed(Instant.ofEpochMilli(now), ZoneOffset.UTC);
     return new PreviewService(known, cluster -> terms, market, clock)
-        .preview(standing, order)
+        .preview(standing, order, DeclarationLimits.NONE)
         .result();
   }
 

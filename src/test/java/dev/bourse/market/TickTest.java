@@ -75,6 +75,38 @@ class TickTest {
     assertEquals(Map.of(), reclaims(outcome));
   }
 
+  /** One node is active, and the machine of the other failed; the kinds differ in nothing. */
+  @Test
+  void aGangBelowItsMinimumGetsAReplacementOrLosesTheRestOnceTheirProtectionEnds() {
+    Cluster vm = Sample.grantedToGang(gang("c1", "2.00", 2), 0, 1, T0);
+    vm = MarketTransitions.provisioned(vm, "a0", Sample.PROTECTION, T0 + 60_000).next();
+    Node failed = new Node(machine(1), false, 1, NOW + 60_000, null);
+    long early = T0 + 120_000;
+    Cluster rival = Sample.bidder("c2", "rival", "1.50", 8, 1, T0);
+    Cluster larger = Sample.onK8s(Sample.grantedToGang(gang("c1", "2.00", 3), 0, 1, T0));
+    for (Cluster gang : List.of(vm, Sample.onK8s(vm))) {
+      List<Node> two = List.of(nodes(1).get(0), failed);
+      Tick.Outcome replaced =
+          tick(POOL, early, List.of(two.get(0), failed, nodes(3).get(2)), gang, rival);
+      assertEquals("c1", replaced.clearing().grants().get(0).cluster());
+      assertEquals(Map.of(), reclaims(replaced));
+      assertEquals(Map.of(), reclaims(tick(POOL, early, two, gang, rival)));
+      assertEquals(
+          Map.of("a0", Allocation.Reason.OUTBID), reclaims(tick(POOL, NOW, two, gang, rival)));
+    }
+    Tick.Outcome passedOver = tick(POOL, early, nodes(2), larger, rival);
+    assertEquals(
+        List.of("c2"),
+        passedOver.clearing().grants().stream().map(Clearing.Grant::cluster).toList());
+  }
+
+  @Test
+  void onlyNodesOfVmClustersAreGrantedToBecomeActiveTogether() {
+    Cluster vm = gang("c1", "2.00", 2);
+    assertEquals(2, decided(tick(POOL, NOW, nodes(2), vm)).minimumSlots());
+    assertEquals(1, decided(tick(POOL, NOW, nodes(2), Sample.onK8s(vm))).minimumSlots());
+  }
+
   @Test
   void aMachineThatIsSilentForAnHourGoesToTheGangThatWouldFitWithIt() {
     Cluster holder = active(2);

@@ -283,18 +283,6 @@ class SshNodesTest extends SshNodesFixture {
   }
 
   @Test
-  void aPreparationCanLeaveOutTheCommand() throws Exception {
-    LocalMachine machine = machine("n1");
-    Setting setting = new Setting();
-    setting.prepare = "echo joined >>" + root.resolve("prepared");
-    SshNodes nodes = nodes(setting);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(), EIGHT.withoutCommand()));
-    assertFalse(Files.exists(root.resolve("prepared")));
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(), EIGHT));
-    assertEquals("joined\n", Files.readString(root.resolve("prepared")));
-  }
-
-  @Test
   void aFailedPrepareCommandLetsNobodyInAndKeepsTheMark() throws Exception {
     LocalMachine machine = machine("n1");
     Setting setting = new Setting();
