@@ -47,9 +47,7 @@ public final class SchemaTypes {
   /** The contracts whose requests and answers are records. */
   private static final List<String> CONVERTED = List.of("billing", "k8s", "market", "org", "vm");
 
-  /**
-   * Other contracts' schemas that are records, because their routes share code with converted ones.
-   */
+  /** The schemas that are records of contracts whose other routes still use trees. */
   private static final Map<String, List<String>> PARTS =
       Map.of(
           "common",
@@ -178,7 +176,6 @@ public final class SchemaTypes {
     Path contracts = Path.of(args[0]);
     Set<String> names = new HashSet<>(CONVERTED);
     names.addAll(PARTS.keySet());
-    names.add(COMMON);
     for (String name : names) {
       types.contracts.put(name, read(contracts.resolve(name + ".yaml")));
     }
@@ -203,7 +200,7 @@ public final class SchemaTypes {
     }
     Map<String, Object> map = object(node);
     if (map.get("$ref") instanceof String reference) {
-      String[] path = reference.substring(reference.indexOf('#') + 2).split("/");
+      String[] path = reference.substring(reference.indexOf('#') + 2).split("/", -1);
       if (path[0].equals("x-schemas") || path.length > COMPONENT_DEPTH) {
         Object part = contracts.get(target(contract, reference).contract);
         for (String step : path) {

@@ -35,11 +35,13 @@ public final class WhoamiTool implements Tool {
         .compose(
             clusters ->
                 org.readLimits(caller)
-                    .map(limits -> withoutToken(whoami.toJson(caller, clusters, limits).toTree())));
+                    .map(
+                        limits ->
+                            withoutCredential(whoami.toJson(caller, clusters, limits).toTree())));
   }
 
-  /** Leaves out the members on tokens, because the member signed in with a client. */
-  private static Buffer withoutToken(JsonObject answer) {
+  /** Returns the answer without the properties that describe the credential. */
+  private static Buffer withoutCredential(JsonObject answer) {
     answer.remove("subject");
     answer.remove("token_id");
     answer.remove("cluster");

@@ -106,7 +106,7 @@ class SchemaRecordsTest {
       return schema;
     }
     JsonObject part = Contract.load(contract).document();
-    for (String step : reference.substring("#/".length()).split("/")) {
+    for (String step : reference.substring("#/".length()).split("/", -1)) {
       part = part.getJsonObject(step);
     }
     return part;
