@@ -45,7 +45,7 @@ async function followsALink({ page, settled, quiet }) {
     await route.fulfill({ response, json: { ...(await response.json()), keep_price_per_gpu_hour: 5.01 } });
   });
   await page.goto(`${site.service}/console/clusters/acme-train?ceiling=keep`);
-  await page.getByText("This ceiling keeps all nodes. It applies once you declare it.").waitFor();
+  await page.getByText(/At today’s bids this ceiling keeps the nodes that higher bids would take\. It applies once you declare it\./).waitFor();
   await settled();
   assert.equal(await page.getByLabel("Ceiling, a GPU-hour").inputValue(), "5.01");
   assert.equal((await read()).version, before.version, "opening the link declares nothing");

@@ -138,7 +138,7 @@ class Declaration extends Element {
     const admission = pool.admission_price_per_gpu_hour;
     return html`The most you pay, at most ${dollars(cap)}.
       ${admission === null ? nothing : `Now admitted: ${dollars(admission)}.`}
-      ${this.proposed !== null && Number(this.form.values[PRICE]) === this.proposed ? 'This ceiling keeps all nodes. It applies once you declare it.' : nothing}
+      ${this.proposed !== null && Number(this.form.values[PRICE]) === this.proposed && this.isTouched() ? 'At today’s bids this ceiling keeps the nodes that higher bids would take. It applies once you declare it.' : nothing}
       ${this.past.length === 0 ? nothing : `The pool cleared at ${priceRange(this.past)} in the past day.`}`;
   }
 

@@ -127,7 +127,7 @@ class ClusterPage extends Page {
     if (version === this.data?.state.version) {
       this.outlook = outlook && { ...outlook, version };
       if (this.query.get('ceiling') === 'keep') {
-        this.proposed ??= outlook?.keep_price_per_gpu_hour ?? null;
+        this.proposed = outlook?.keep_price_per_gpu_hour ?? null;
       }
     }
   }

@@ -16,7 +16,7 @@ final class SlackMessage {
         .put(
             "text",
             "%s\n<%s|Open in the console>"
-                .formatted(escaped(EventWords.sentence(body)), escaped(link.of(body))))
+                .formatted(escaped(unmentioned(EventWords.sentence(body))), escaped(link.of(body))))
         .encode();
   }
 
@@ -26,5 +26,13 @@ final class SlackMessage {
    */
   private static String escaped(String text) {
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+  }
+
+  /**
+   * Parts what other services that take such messages would read as a mention of everybody or as a
+   * link: {@code @channel} and {@code [text](address)}.
+   */
+  private static String unmentioned(String text) {
+    return text.replace("@", "@\u200b").replace("](", "] (");
   }
 }

@@ -96,6 +96,9 @@ class SlackMessageTest {
         text);
     assertEquals(2, text.lines().count());
     assertEquals(1, text.chars().filter(c -> c == '<').count());
+    String plain = text(of("checkpoint_review", "title=@everyone [Open](https://evil.example)"));
+    assertFalse(plain.contains("@everyone"), plain);
+    assertFalse(plain.contains("]("), plain);
   }
 
   @Test
