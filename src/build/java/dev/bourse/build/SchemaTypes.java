@@ -96,6 +96,8 @@ public final class SchemaTypes {
   private static final AnnotationSpec NULLABLE =
       AnnotationSpec.builder(ClassName.get("org.jspecify.annotations", "Nullable")).build();
 
+  private final List<String> converted;
+  private final Map<String, List<String>> parts;
   private final Map<String, Map<String, Object>> contracts = new TreeMap<>();
 
   /** The schemas that are requests, as contract and name. */
@@ -103,8 +105,6 @@ public final class SchemaTypes {
 
   /** The sources, by their path in the output folder. */
   private final Map<Path, String> sources = new TreeMap<>();
-
-  private SchemaTypes() {}
 
   /** A component schema of a contract. */
   private record Schema(String contract, String name) {
@@ -166,16 +166,26 @@ public final class SchemaTypes {
     }
   }
 
+  private SchemaTypes(List<String> converted, Map<String, List<String>> parts) {
+    this.converted = converted;
+    this.parts = parts;
+  }
+
   /**
    * Writes the records, and deletes those of schemas that no longer exist.
    *
-   * @param args the folder of the contracts, and the output folder
+   * @param args the folder of the contracts, the output folder, and, in tests of this step, the
+   *     contracts to convert instead of the product's
    */
   public static void main(String[] args) throws IOException {
-    SchemaTypes types = new SchemaTypes();
+    SchemaTypes types =
+        args.length == 2
+            ? new SchemaTypes(CONVERTED, PARTS)
+            : new SchemaTypes(List.of(args).subList(2, args.length), Map.of());
     Path contracts = Path.of(args[0]);
-    Set<String> names = new HashSet<>(CONVERTED);
-    names.addAll(PARTS.keySet());
+    Set<String> names = new HashSet<>(types.converted);
+    names.addAll(types.parts.keySet());
+    names.add(COMMON);
     for (String name : names) {
       types.contracts.put(name, read(contracts.resolve(name + ".yaml")));
     }
@@ -215,13 +225,13 @@ public final class SchemaTypes {
 
   private void generate() {
     Deque<Schema> left = new ArrayDeque<>();
-    for (String contract : CONVERTED) {
+    for (String contract : converted) {
       schemas(contract).forEach((name, schema) -> left.add(new Schema(contract, name)));
     }
-    PARTS.forEach((contract, names) -> names.forEach(name -> left.add(new Schema(contract, name))));
+    parts.forEach((contract, names) -> names.forEach(name -> left.add(new Schema(contract, name))));
     contracts.forEach((name, contract) -> findRequests(name, contract.get("paths")));
     Set<Schema> seen = new HashSet<>(left);
-    for (String contract : CONVERTED) {
+    for (String contract : converted) {
       references(contract, contracts.get(contract)).filter(seen::add).forEach(left::add);
     }
     while (!left.isEmpty()) {

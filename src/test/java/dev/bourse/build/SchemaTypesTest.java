@@ -81,7 +81,7 @@ class SchemaTypesTest {
       compiled
           .loadClass("dev.bourse.build.SchemaTypes")
           .getMethod("main", String[].class)
-          .invoke(null, (Object) new String[] {folder.toString(), records.toString()});
+          .invoke(null, (Object) new String[] {folder.toString(), records.toString(), "vm"});
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof IllegalStateException rejected) {
         throw rejected;
