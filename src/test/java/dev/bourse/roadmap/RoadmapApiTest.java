@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The roadmap of a running service. */
+@OneEngine("the roadmap is a file")
 class RoadmapApiTest {
   private static final String FILE =
       """
