@@ -289,12 +289,12 @@ public final class Clusters {
   private void noteHolders(List<Allocation> before, List<Allocation> after, String cluster) {
     int shorter = Math.min(before.size(), after.size());
     int begin = 0;
-    while (begin < shorter && before.get(begin) == after.get(begin)) {
+    while (begin < shorter && before.get(begin).equals(after.get(begin))) {
       begin++;
     }
     int end = 0;
     while (end < shorter - begin
-        && before.get(before.size() - 1 - end) == after.get(after.size() - 1 - end)) {
+        && before.get(before.size() - 1 - end).equals(after.get(after.size() - 1 - end))) {
       end++;
     }
     Set<String> open = new HashSet<>();
