@@ -48,7 +48,7 @@ class Mails extends Element {
   render() {
     return html`<form class="sheet" id="mails" aria-labelledby="mails-title" @submit=${onSubmit(() => this.save())}>
       <h2 id="mails-title">Mails</h2>
-      <p class="muted">Events of your organization's clusters, mailed to you. At once: six mails an hour at most. Digest: at 08:00 UTC.</p>
+      <p class="muted">Events of your organization's clusters, mailed to you. At once: three mails in a row, then one in ten minutes; the first notice of a cluster does not wait. Digest: at 08:00 UTC.</p>
       <div class="fields-row">
         ${KINDS.map(({ name, label, hint }) => field(this.form, { name, label, hint, type: 'select', options: PACES }))}
       </div>

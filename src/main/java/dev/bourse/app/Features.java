@@ -210,7 +210,7 @@ final class Features {
     MailSender mail = MemberSignIn.mail(context, database);
     bindWebhooks(mail);
     bindTrailStreams(mail);
-    bindNotifications(mail);
+    Future<Void> notifications = bindNotifications(mail);
     core.checkpoints()
         .bind(
             context.vertx(),
@@ -219,16 +219,20 @@ final class Features {
             context.clock(),
             pages,
             baseUrl);
-    return MemberSignIn.start(
-            context,
-            operations,
-            database,
-            access.members(),
-            oauth.applications(),
-            pages,
-            mail,
-            baseUrl,
-            bindInstallation(pages))
+    boolean isInstallable = bindInstallation(pages);
+    return notifications
+        .compose(
+            started ->
+                MemberSignIn.start(
+                    context,
+                    operations,
+                    database,
+                    access.members(),
+                    oauth.applications(),
+                    pages,
+                    mail,
+                    baseUrl,
+                    isInstallable))
         .map(
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);
@@ -323,7 +327,7 @@ final class Features {
     webhooks.registerMetrics(context.signals());
   }
 
-  private void bindNotifications(MailSender mail) {
+  private Future<Void> bindNotifications(MailSender mail) {
     Notifications notifications =
         new Notifications(
             database,
@@ -334,17 +338,20 @@ final class Features {
             context.clock());
     notifications.bind(operations, Objects.requireNonNull(templates, "not started"));
     context.keepUp(
-        BackgroundJob.inOneProcess(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
             "mail-members",
             "mailing members the events that they chose",
             NOTIFICATIONS_MILLIS,
             notifications::step));
     context.keepUp(
-        BackgroundJob.inOneProcess(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
             "delete-mail-choices",
             "deleting mail choices of members who left",
             SWEEP_MILLIS,
             notifications::prune));
+    return notifications.start();
   }
 
   private void bindTrailStreams(MailSender mail) {

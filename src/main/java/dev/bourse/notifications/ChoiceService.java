@@ -15,7 +15,8 @@ import java.util.TreeMap;
 
 /** Operations of members on their own mails. */
 final class ChoiceService {
-  private static final String MEMBER = "member:";
+  /** The actor of a request without a session: whoever has the mail. */
+  private static final String LINK = "system:mail-link";
 
   private final ChoiceStore store;
   private final ActivityStore activity;
@@ -59,7 +60,7 @@ final class ChoiceService {
                 store.change(
                     member,
                     choices,
-                    new Start(from.resultAt(0), from.resultAt(1), now),
+                    new Start(from.resultAt(0), from.resultAt(1)),
                     new AuditRow(
                         now,
                         member.orgId(),
@@ -84,9 +85,9 @@ final class ChoiceService {
         new AuditRow(
             clock.millis(),
             member.orgId(),
-            MEMBER + member.username(),
+            LINK,
             "mail_unsubscribe",
             member.orgId(),
-            ""));
+            "username=" + member.username()));
   }
 }

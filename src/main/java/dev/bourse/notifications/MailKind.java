@@ -2,11 +2,8 @@ package dev.bourse.notifications;
 
 import dev.bourse.webhooks.EventKind;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Optional;
 
 /** A kind of mail that a member can choose, with the events that it tells. */
 enum MailKind {
@@ -32,11 +29,8 @@ enum MailKind {
     return events.get(0).label();
   }
 
-  /** Returns the events of the kinds with these labels; labels of a later release are ignored. */
-  static Set<EventKind> events(Collection<String> labels) {
-    return Arrays.stream(values())
-        .filter(kind -> labels.contains(kind.label()))
-        .flatMap(kind -> kind.events.stream())
-        .collect(Collectors.toCollection(() -> EnumSet.noneOf(EventKind.class)));
+  /** Returns the kind that tells an event; empty if none does. */
+  static Optional<MailKind> of(EventKind event) {
+    return Arrays.stream(values()).filter(kind -> kind.events.contains(event)).findFirst();
   }
 }

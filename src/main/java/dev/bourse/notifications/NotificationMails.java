@@ -1,173 +1,173 @@
 package dev.bourse.notifications;
 
-import dev.bourse.audit.TrailEntry;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.core.ApiException;
 import dev.bourse.events.ActivityStore;
-import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
-import dev.bourse.notifications.ChoiceStore.Position;
-import dev.bourse.notifications.ChoiceStore.Progress;
-import dev.bourse.notifications.ChoiceStore.ProgressConflictException;
+import dev.bourse.notifications.NewsStore.Due;
+import dev.bourse.notifications.NewsStore.News;
+import dev.bourse.notifications.NewsStore.NewsConflictException;
+import dev.bourse.notifications.NewsStore.Scan;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
-import dev.bourse.webhooks.EventKind;
-import dev.bourse.webhooks.WebhookEvent;
+import dev.bourse.store.StoreUnavailableException;
 import io.vertx.core.Future;
-import java.time.Clock;
+import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Mails members the events that they chose, from where their last mail ended. */
+/** Writes what is new as lines for the members who chose it, and mails the lines that are due. */
 final class NotificationMails {
   private static final Logger LOG = LoggerFactory.getLogger(NotificationMails.class);
 
-  /**
-   * Members of one run. With a run every ten seconds 36,000 mails an hour, which is more than the
-   * queue of mails passes on.
-   */
+  /** Mails of one pace in one step, so that a step takes about a second. */
   static final int MAX_MEMBERS = 100;
 
-  /** Members whose events are read at once, a few MB; the store has others to serve. */
+  /** Members whose lines are read at once, 50 each; the store has others to serve. */
   private static final int AT_ONCE = 4;
 
-  /** Entries of one cluster, and of the trail, that one mail reads; the next mail continues. */
-  private static final int MAX_ENTRIES = 200;
+  /** New entries of the activity, and of the trails, in one commit: each takes four statements. */
+  static final int MAX_ENTRIES = 100;
+
+  /** Lines in one commit, unless one entry has more: they hold the writer for some 100 ms. */
+  private static final long MAX_LINES = 5_000;
+
+  /** How long a commit may take until the ids after its own count as read; most take far less. */
+  static final long OPEN_MILLIS = Duration.ofMinutes(2).toMillis();
 
   /**
    * Older events are left out. A service that was down, or a member who was suspended, would get
    * mails about losses that nobody can avert any more.
    */
-  private static final long MAX_AGE_MILLIS = Duration.ofDays(2).toMillis();
+  static final long MAX_AGE_MILLIS = Duration.ofDays(2).toMillis();
 
-  private final ChoiceStore store;
+  private final NewsStore store;
   private final ActivityStore activity;
   private final TrailStore trails;
   private final MailSender mails;
   private final NotificationText text;
-  private final Clock clock;
 
-  NotificationMails(Database database, MailSender mails, NotificationText text, Clock clock) {
-    this.store = new ChoiceStore(database);
+  NotificationMails(Database database, MailSender mails, NotificationText text) {
+    this.store = new NewsStore(database);
     this.activity = new ActivityStore(database);
     this.trails = new TrailStore(database);
     this.mails = mails;
     this.text = text;
-    this.clock = clock;
   }
 
-  /** Mails what is due to some members, those who wait longest; the next run continues. */
-  Future<Boolean> step() {
+  /** Reads some news and sends some mails; returns whether there may be more. */
+  Future<Boolean> step(long nowMillis) {
+    return scan(nowMillis)
+        .compose(
+            more ->
+                tell(Pace.AT_ONCE, nowMillis)
+                    .compose(
+                        many ->
+                            many
+                                ? Future.succeededFuture(true)
+                                : tell(Pace.DIGEST, nowMillis).map(full -> full || more)));
+  }
+
+  /** Writes lines for some of the news; returns whether there may be more. */
+  private Future<Boolean> scan(long now) {
+    return Future.all(store.findScan(), activity.newestId(), trails.newestSettled())
+        .compose(
+            read -> {
+              Scan scan = read.resultAt(0);
+              long newest = read.resultAt(1);
+              long settled = Math.max(scan.trail(), read.<Long>resultAt(2));
+              return Future.all(
+                      store.listActivity(scan, MAX_ENTRIES),
+                      store.listTrail(scan, settled, MAX_ENTRIES))
+                  .compose(
+                      found ->
+                          write(scan, newest, settled, found.resultAt(0), found.resultAt(1), now));
+            })
+        .recover(
+            failure ->
+                failure instanceof NewsConflictException
+                    ? Future.succeededFuture(true)
+                    : Future.failedFuture(failure));
+  }
+
+  private Future<Boolean> write(
+      Scan scan, long newest, long settled, List<News> happened, List<News> recorded, long now) {
+    List<News> read = new ArrayList<>();
+    long trail = scan.trail();
+    long lines = 0;
+    int left = happened.size() + recorded.size();
+    boolean isAll = happened.size() < MAX_ENTRIES && recorded.size() < MAX_ENTRIES;
+    List<News> all = new ArrayList<>(happened);
+    all.addAll(recorded);
+    for (News entry : all) {
+      if (!read.isEmpty() && lines + entry.choices() > MAX_LINES) {
+        break;
+      }
+      read.add(entry);
+      left--;
+      lines += entry.choices();
+      trail = entry.cluster() == null ? entry.id() : trail;
+    }
+    boolean isWhole = isAll && left == 0;
+    boolean turns =
+        isWhole
+            && (now >= scan.markedMillis() + OPEN_MILLIS || now < scan.markedMillis())
+            && (scan.activity() != newest || scan.trail() != settled);
+    if (read.isEmpty() && !turns) {
+      return Future.succeededFuture(false);
+    }
+    Scan after =
+        new Scan(
+            turns ? scan.next() : scan.activity(),
+            turns ? newest : scan.next(),
+            turns ? now : scan.markedMillis(),
+            recorded.size() < MAX_ENTRIES && left == 0 ? settled : trail,
+            scan.revision());
+    List<News> told =
+        read.stream().filter(entry -> entry.atMillis() > now - MAX_AGE_MILLIS).toList();
+    return store.write(scan, after, read, told, now).map(!isWhole);
+  }
+
+  /** Sends mails to some members; returns whether there may be more. */
+  private Future<Boolean> tell(Pace pace, long now) {
     // A member whose mail cannot be stored must not keep the mails of others.
     return store
-        .listDue(clock.millis(), MAX_MEMBERS)
-        .compose(due -> BoundedWork.each(due.iterator(), AT_ONCE, this::advance))
-        .map(false);
-  }
-
-  /** The entries that a member has not been told of, and the positions after them. */
-  private static final class News {
-    private final List<WebhookEvent> events = new ArrayList<>();
-    private final List<Position> positions = new ArrayList<>();
-    private long trail;
-
-    private News(long trail) {
-      this.trail = trail;
-    }
-
-    private boolean isEmpty(Progress progress) {
-      return positions.isEmpty() && trail == progress.trail();
-    }
-
-    private void take(Position before, List<StoredActivity> entries, long nowMillis) {
-      if (entries.isEmpty()) {
-        return;
-      }
-      entries.forEach(entry -> WebhookEvent.of(entry).ifPresent(events::add));
-      StoredActivity last = entries.get(entries.size() - 1);
-      // A clock that ran ahead must not hide the entries after it.
-      long at = Math.min(nowMillis, Math.max(before.atMillis(), last.atMillis()));
-      positions.add(new Position(before.cluster(), last.id(), at));
-    }
-
-    private void take(List<TrailEntry> entries) {
-      for (TrailEntry entry : entries) {
-        WebhookEvent.of(entry).ifPresent(events::add);
-        trail = entry.id();
-      }
-    }
-  }
-
-  private Future<Void> advance(Progress progress) {
-    long now = clock.millis();
-    News news = new News(progress.trail());
-    return store
-        .listKinds(progress)
+        .listDue(pace, now, MAX_MEMBERS)
         .compose(
-            kinds ->
-                store
-                    .listAhead(progress)
-                    .compose(
-                        ahead ->
-                            BoundedWork.inTurn(
-                                ahead,
-                                position ->
-                                    activity
-                                        .listEventsAfter(
-                                            position.cluster(),
-                                            position.id(),
-                                            position.atMillis(),
-                                            now,
-                                            MAX_ENTRIES)
-                                        .onSuccess(found -> news.take(position, found, now))))
-                    .compose(
-                        read ->
-                            trails
-                                .listWritesAfter(
-                                    progress.member().orgId(), progress.trail(), MAX_ENTRIES)
-                                .onSuccess(news::take))
-                    .compose(read -> commit(progress, news, MailKind.events(kinds), now)))
+            due ->
+                BoundedWork.each(due.iterator(), AT_ONCE, member -> tell(member, now))
+                    .map(done -> due.size() == MAX_MEMBERS));
+  }
+
+  private Future<Void> tell(Due due, long now) {
+    return store
+        .listLines(due, now - MAX_AGE_MILLIS)
+        .compose(lines -> send(due, lines, now))
         .recover(
             failure -> {
-              if (failure instanceof ProgressConflictException || failure instanceof ApiException) {
-                // Another process sent the mail, or the member left.
+              if (failure instanceof NewsConflictException || failure instanceof ApiException) {
+                // Another process sent the mail, a new line is there, or the member left.
                 LOG.debug("no mail to a member: {}", failure.toString());
                 return Future.succeededFuture();
               }
-              return Future.failedFuture(failure);
+              if (failure instanceof StoreUnavailableException) {
+                return Future.failedFuture(failure);
+              }
+              LOG.warn("a mail to a member of {} failed", due.member().orgId(), failure);
+              return store.delay(due, now + Pace.PAUSE_MILLIS);
             });
   }
 
-  private Future<Void> commit(Progress progress, News news, Set<EventKind> kinds, long now) {
-    List<WebhookEvent> told =
-        news.events.stream()
-            .filter(event -> kinds.contains(event.kind()))
-            .filter(event -> event.atMillis() > now - MAX_AGE_MILLIS)
-            .sorted(Comparator.comparingLong(WebhookEvent::atMillis))
-            .toList();
-    if (told.isEmpty() || !Mail.isAddress(progress.address())) {
-      long due = progress.pace().firstDue(now);
-      return news.isEmpty(progress) && progress.pace() == Pace.AT_ONCE
-          ? Future.succeededFuture()
-          : store.advance(progress, news.positions, news.trail, due, List.of());
+  private Future<Void> send(Due due, List<JsonObject> lines, long now) {
+    if (lines.isEmpty() || !Mail.isAddress(due.address())) {
+      return store.end(due, due.spreadMillis(), List.of());
     }
-    return text.of(progress, told)
-        .compose(
-            mail ->
-                mails.send(
-                    mail,
-                    stored ->
-                        store.advance(
-                            progress,
-                            news.positions,
-                            news.trail,
-                            progress.pace().dueAfterMail(now),
-                            stored)));
+    long spread = due.pace().spreadAfterMail(due.spreadMillis(), now);
+    return text.of(due, lines)
+        .compose(mail -> mails.send(mail, stored -> store.end(due, spread, stored)));
   }
 }

@@ -1,10 +1,9 @@
 package dev.bourse.notifications;
 
 import dev.bourse.mail.Mail;
-import dev.bourse.notifications.ChoiceStore.Progress;
+import dev.bourse.notifications.NewsStore.Due;
 import dev.bourse.webhooks.EventLink;
 import dev.bourse.webhooks.EventWords;
-import dev.bourse.webhooks.WebhookEvent;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.URLEncoder;
@@ -22,24 +21,18 @@ import java.util.function.Supplier;
  * @param link the pages about events
  */
 record NotificationText(Supplier<String> baseUrl, EventLink link, UnsubscribeToken tokens) {
-  /** Events that a mail lists, the newest: a reader opens the activity for more. */
-  private static final int MAX_EVENTS = 50;
-
   /** Mail readers show fewer characters of a subject than this. */
   private static final int MAX_SUBJECT = 150;
 
   /**
    * Returns the mail about events.
    *
-   * @param events at least one, the oldest first
+   * @param bodies of at least one event, the oldest first; there may have been more before them
    */
-  Future<Mail> of(Progress progress, List<WebhookEvent> events) {
-    List<JsonObject> bodies =
-        events.subList(Math.max(0, events.size() - MAX_EVENTS), events.size()).stream()
-            .map(event -> new JsonObject(event.body()))
-            .toList();
+  Future<Mail> of(Due due, List<JsonObject> bodies) {
+    long events = due.replaced() + bodies.size();
     return tokens
-        .of(progress.member())
+        .of(due.member())
         .map(
             token -> {
               String unsubscribe =
@@ -47,23 +40,23 @@ record NotificationText(Supplier<String> baseUrl, EventLink link, UnsubscribeTok
                       + "/unsubscribe?token="
                       + URLEncoder.encode(token, StandardCharsets.UTF_8);
               return new Mail(
-                  progress.address(),
-                  subject(progress, bodies, events.size()),
-                  text(bodies, events.size(), unsubscribe),
+                  due.address(),
+                  subject(due, bodies, events),
+                  text(bodies, events, unsubscribe),
                   unsubscribe);
             });
   }
 
   /** A single event is the subject, so that a phone shows it without the mail. */
-  private static String subject(Progress progress, List<JsonObject> bodies, int events) {
+  private static String subject(Due due, List<JsonObject> bodies, long events) {
     if (events > 1) {
-      return "%s: %d events of your clusters".formatted(progress.member().orgId(), events);
+      return "%s: %d events of your clusters".formatted(due.member().orgId(), events);
     }
     String sentence = EventWords.sentence(bodies.get(0));
     return sentence.length() <= MAX_SUBJECT ? sentence : sentence.substring(0, MAX_SUBJECT) + "…";
   }
 
-  private String text(List<JsonObject> bodies, int events, String unsubscribe) {
+  private String text(List<JsonObject> bodies, long events, String unsubscribe) {
     List<String> lines = new ArrayList<>();
     Set<String> links = new LinkedHashSet<>();
     if (events > bodies.size()) {

@@ -5,11 +5,15 @@ import dev.bourse.access.ServiceSecrets;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
+import dev.bourse.notifications.UnsubscribeToken.Recipient;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.store.Correction;
 import dev.bourse.store.Database;
+import dev.bourse.store.TableCorrection;
 import dev.bourse.webhooks.EventLink;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -39,10 +43,7 @@ public final class Notifications {
     this.tokens = new UnsubscribeToken(secrets);
     this.mails =
         new NotificationMails(
-            database,
-            mail,
-            new NotificationText(baseUrl, EventLink.of(baseUrl, clusters), tokens),
-            clock);
+            database, mail, new NotificationText(baseUrl, EventLink.of(baseUrl, clusters), tokens));
   }
 
   /** Ends the mails of members who leave. */
@@ -55,13 +56,42 @@ public final class Notifications {
     new NotificationRoutes(new ChoiceService(database, clock), tokens, templates).bind(operations);
   }
 
-  /** Sends some of the mails that are due. */
-  public Future<Boolean> step() {
-    return mails.step();
+  /** Makes the secret that signs the links, so that no request that only reads stores it. */
+  public Future<Void> start() {
+    return tokens.of(new Recipient("", "")).mapEmpty();
   }
 
-  /** Deletes rows of members who left; returns whether there may be more. */
-  public Future<Boolean> prune() {
-    return new ChoiceStore(database).prune(NotificationMails.MAX_MEMBERS);
+  /**
+   * Reads some news and sends some of the mails that are due; returns whether there may be more.
+   */
+  public Future<Boolean> step(long nowMillis) {
+    return mails.step(nowMillis);
+  }
+
+  /** Deletes old lines, and rows of members who left; returns whether there may be more. */
+  public Future<Boolean> prune(long nowMillis) {
+    return new NewsStore(database)
+        .forget(nowMillis - NotificationMails.MAX_AGE_MILLIS)
+        .compose(done -> new ChoiceStore(database).prune(NotificationMails.MAX_MEMBERS));
+  }
+
+  /** Returns the corrections of its tables after a clock was ahead: what waits is due at once. */
+  public static List<Correction> corrections(Database database) {
+    return List.of(
+        TableCorrection.moved(database, "mail_line", "at"),
+        brought(
+            database,
+            "due_at",
+            "CASE WHEN pace = 'digest' THEN %s ELSE %s END"
+                .formatted(Duration.ofDays(1).toMillis(), Pace.URGENT_MILLIS)),
+        brought(database, "spread_until", Long.toString(Pace.URGENT_MILLIS + Pace.PAUSE_MILLIS)));
+  }
+
+  private static Correction brought(Database database, String column, String longest) {
+    return new TableCorrection(
+        database,
+        "mail_due",
+        "%s > (SELECT latest FROM clock) + %s".formatted(column, longest),
+        column + " = (SELECT now FROM clock)");
   }
 }

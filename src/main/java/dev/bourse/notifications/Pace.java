@@ -1,39 +1,50 @@
 package dev.bourse.notifications;
 
 import java.time.Duration;
-import java.util.Arrays;
 
 /** How soon a member receives mails about events. */
 enum Pace {
   /**
-   * At once. After a mail the next one waits ten minutes, so a member receives at most six an hour:
-   * a market that flaps must not fill a mailbox, and a notice is still read in time.
+   * At once. A few mails follow each other at once, and then one comes every ten minutes with all
+   * events until then: a market that flaps must not fill a mailbox. A notice lasts only minutes, so
+   * the first notice of a cluster does not wait for the pause.
    */
   AT_ONCE("at-once") {
     @Override
-    long firstDue(long nowMillis) {
+    long earliest(long nowMillis) {
       return nowMillis;
     }
 
     @Override
-    long dueAfterMail(long nowMillis) {
-      return nowMillis + Duration.ofMinutes(10).toMillis();
+    long spreadAfterMail(long spreadMillis, long nowMillis) {
+      return Math.max(spreadMillis, nowMillis) + PAUSE_MILLIS;
     }
   },
   /** Once a day, at 08:00 UTC. */
   DIGEST("digest") {
     @Override
-    long firstDue(long nowMillis) {
+    long earliest(long nowMillis) {
       long day = Duration.ofDays(1).toMillis();
       long hour = Duration.ofHours(8).toMillis();
       return Math.floorDiv(nowMillis - hour, day) * day + day + hour;
     }
 
     @Override
-    long dueAfterMail(long nowMillis) {
-      return firstDue(nowMillis);
+    long spreadAfterMail(long spreadMillis, long nowMillis) {
+      return 0;
     }
   };
+
+  /** Each mail uses so much of a member's time. */
+  static final long PAUSE_MILLIS = Duration.ofMinutes(10).toMillis();
+
+  /** How far mails may run ahead of the pauses: three follow each other. */
+  static final long BURST_MILLIS = 2 * PAUSE_MILLIS;
+
+  /**
+   * The same for the first notice of a cluster, so that a member with many clusters gets twelve.
+   */
+  static final long URGENT_MILLIS = 11 * PAUSE_MILLIS;
 
   /** The choice of a kind that sends no mail. */
   static final String OFF = "off";
@@ -49,16 +60,9 @@ enum Pace {
     return label;
   }
 
-  /** Returns the earliest time of the first mail. */
-  abstract long firstDue(long nowMillis);
+  /** Returns the earliest time of a mail about an event that is read now, without pauses. */
+  abstract long earliest(long nowMillis);
 
-  /** Returns the earliest time of the mail after one that is sent now. */
-  abstract long dueAfterMail(long nowMillis);
-
-  static Pace of(String label) {
-    return Arrays.stream(values())
-        .filter(pace -> pace.label.equals(label))
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("unknown pace: " + label));
-  }
+  /** Returns until when mails are spread out after one more. */
+  abstract long spreadAfterMail(long spreadMillis, long nowMillis);
 }

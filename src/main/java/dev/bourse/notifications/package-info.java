@@ -7,15 +7,23 @@
  * without a choice. Every member of an organization may read all its clusters, so a choice needs no
  * further right.
  *
- * <p>The events are the ones that webhooks send. {@link dev.bourse.notifications.NotificationMails}
- * reads activity and trail from the stored position of each member and pace, and stores the mail in
- * the commit that advances the position. So a process that dies between two steps loses no event
- * and repeats none, and of two processes that read the same events one commits. If the queue of
- * mails is full, the commit fails, and the next run tries again.
+ * <p>The events are the ones that webhooks send. One process reads what is new since the last scan,
+ * a page at a time and for all members, and writes a line for each member who chose it, in the
+ * commit that stores how far it has read. A second step mails the lines that are due, and deletes
+ * them in the commit that stores the mail. So a process that dies between two steps loses no event
+ * and repeats none, and of two processes that do the same one commits. If the queue of mails is
+ * full, the commit fails, and the next run tries again. Runs cost as much as there is news, and
+ * nothing for members without any.
  *
- * <p>After a mail the next one of the same pace waits, and contains all events until then. So a
- * market that flaps causes a mail every ten minutes and not one for each event, and a digest is the
- * same mail with a longer pause.
+ * <p>Entries of one cluster are committed in the order of their ids, but entries of two clusters
+ * are not. So the scan keeps a position for each cluster with news, until no commit of that time
+ * can be open any more, and one number for everything before. Of the trail only settled entries are
+ * read.
+ *
+ * <p>After some mails the next one at once waits ({@link dev.bourse.notifications.Pace}), and
+ * contains all events until then. So a market that flaps causes a mail every ten minutes and not
+ * one for each event. A change of a kind's pace moves no line: what was read before comes at the
+ * former pace.
  *
  * <p>Each commit checks that the member still belongs to the organization, is not suspended, and
  * that the organization is not retired. A process of the previous release that removes a member
@@ -27,8 +35,8 @@
  * mail scanners open links too.
  *
  * <p>Rejected: a row for each member and event, written with the event, because each writer would
- * have to know all members; a cursor for each organization, because members with a digest are a day
- * behind the others.
+ * have to know all members; a position for each member and cluster, because each run would compare
+ * all of them.
  */
 @NullMarked
 package dev.bourse.notifications;

@@ -285,6 +285,24 @@ class CorrectionsTest {
               "mail_id = 'tried'",
               Map.of("accepted_at", 0L, "due_at", 300_000L)),
           inserted(
+              "mail_line",
+              "org_id, username, pace, slot, kind, at, body",
+              "'acme', 'gone', 'digest', 1, 'notice', :ahead, '{}'",
+              "username = 'gone'",
+              Map.of("at", 0L)),
+          inserted(
+              "mail_due",
+              "org_id, username, pace, written, told, due_at, spread_until",
+              "'acme', 'gone', 'at-once', 1, 0, :ahead, :ahead",
+              "pace = 'at-once'",
+              Map.of("due_at", 0L, "spread_until", 0L)),
+          inserted(
+              "mail_due",
+              "org_id, username, pace, written, told, due_at, spread_until",
+              "'acme', 'gone', 'digest', 1, 0, :now + 80000000, 0",
+              "pace = 'digest'",
+              Map.of("due_at", 80_000_000L)),
+          inserted(
               "checkpoint",
               """
               item_id, org_id, visibility, filename, creator, creator_id, created_at, changed_at,
@@ -491,6 +509,7 @@ class CorrectionsTest {
                   "blob_upload.finishing_until",
                   "cluster.drilled_at",
                   "lease.expires_at",
+                  "mail_scan.marked_at",
                   "node.reimage_until",
                   "node.usable_after",
                   "scrub_absence.seen_at",

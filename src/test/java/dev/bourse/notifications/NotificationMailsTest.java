@@ -20,10 +20,12 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ApiException;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
-import dev.bourse.notifications.ChoiceStore.Progress;
 import dev.bourse.notifications.ChoiceStore.Start;
+import dev.bourse.notifications.NewsStore.Due;
 import dev.bourse.notifications.UnsubscribeToken.Recipient;
+import dev.bourse.store.Correction;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.webhooks.EventLink;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
@@ -51,8 +53,10 @@ class NotificationMailsTest extends StoreFixture {
   private final List<Mail> sent = new ArrayList<>();
 
   private ChoiceStore store;
+  private NewsStore news;
   private UnsubscribeToken tokens;
   private boolean isQueueFull;
+  private String broken = "";
 
   /** Keeps mails as rows of the store, so that a mail is lost or kept with its commit. */
   private final class Rows implements MailSender {
@@ -64,7 +68,11 @@ class NotificationMailsTest extends StoreFixture {
     @Override
     public Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
       if (isQueueFull) {
-        return Future.failedFuture("the queue of mails is full");
+        return Future.failedFuture(
+            new StoreUnavailableException("the queue of mails is full", null));
+      }
+      if (mail.to().equals(broken)) {
+        return Future.failedFuture(new IllegalStateException("made to fail"));
       }
       return commit
           .apply(
@@ -85,6 +93,7 @@ class NotificationMailsTest extends StoreFixture {
   @BeforeEach
   void make() throws Exception {
     store = new ChoiceStore(database);
+    news = new NewsStore(database);
     tokens = new UnsubscribeToken(new ServiceSecrets(database, new Random(1)));
     // Generates the secret, so that the tests' next commit is one of a mail.
     await(tokens.of(ANN));
@@ -116,17 +125,46 @@ class NotificationMailsTest extends StoreFixture {
             choices,
             new Start(
                 integers("SELECT COALESCE(MAX(id), 0) FROM activity").get(0),
-                integers("SELECT COALESCE(MAX(id), 0) FROM audit").get(0),
-                clock.millis()),
+                integers("SELECT COALESCE(MAX(id), 0) FROM audit").get(0)),
             new AuditRow(clock.millis(), "acme", "member:ann", "mail_choices_set", "acme", "")));
   }
 
   private void happens(ClusterEvent event) throws Exception {
+    happens(CLUSTER, event);
+  }
+
+  private void happens(String cluster, ClusterEvent event) throws Exception {
     await(
         database.commit(
             List.of(
                 ActivityRows.insert(
-                    new Activity("system:market", event), CLUSTER, clock.millis()))));
+                    new Activity("system:market", event), cluster, clock.millis()))));
+  }
+
+  /** Adds a cluster like the first one. */
+  private void cluster(String name) throws Exception {
+    String others =
+        String.join(
+            ", ", texts("SELECT name FROM pragma_table_info('cluster') WHERE name <> 'name'"));
+    execute(
+        "INSERT INTO cluster (name, %1$s) SELECT ?, %1$s FROM cluster WHERE name = ?"
+            .formatted(others),
+        name,
+        CLUSTER);
+  }
+
+  private void noticeOf(String cluster) throws Exception {
+    happens(
+        cluster,
+        new ClusterEvent.NoticeGiven("198.18.0.1", Allocation.Reason.OUTBID, clock.millis()));
+  }
+
+  private void untilEight() {
+    clock.advance(Pace.DIGEST.earliest(clock.millis()) - clock.millis());
+  }
+
+  private long told(String words) {
+    return sent.stream().filter(mail -> mail.text().contains(words)).count();
   }
 
   private void notice(int node) throws Exception {
@@ -142,12 +180,11 @@ class NotificationMailsTest extends StoreFixture {
         new NotificationText(
             () -> "https://bourse.example",
             new EventLink(() -> "https://bourse.example", name -> false),
-            tokens),
-        clock);
+            tokens));
   }
 
   private void run() throws Exception {
-    await(process().step());
+    while (await(process().step(clock.millis()))) {}
   }
 
   private long rows() throws Exception {
@@ -177,7 +214,7 @@ class NotificationMailsTest extends StoreFixture {
   }
 
   @Test
-  void aMarketThatFlapsSendsSixMailsAnHourWithEachEventOnce() throws Exception {
+  void aMarketThatFlapsSendsThreeMailsAndThenOneInTenMinutesWithEachEventOnce() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));
     for (int i = 0; i < 60; i++) {
       happens(
@@ -188,7 +225,7 @@ class NotificationMailsTest extends StoreFixture {
       run();
       clock.advance(MINUTE);
     }
-    assertEquals(6, sent.size());
+    assertEquals(8, sent.size());
     clock.advance(10 * MINUTE);
     run();
     String all = String.join("", sent.stream().map(Mail::text).toList());
@@ -201,7 +238,7 @@ class NotificationMailsTest extends StoreFixture {
   void ofTwoProcessesOneMails() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));
     notice(1);
-    await(Future.all(process().step(), process().step()));
+    await(Future.all(process().step(clock.millis()), process().step(clock.millis())));
     assertEquals(1, rows());
   }
 
@@ -209,6 +246,13 @@ class NotificationMailsTest extends StoreFixture {
   void aCommitThatFailsOrWhoseAnswerIsLostNeitherLosesNorRepeatsAMail() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));
     notice(1);
+    failNextCommits(1);
+    assertThrows(Exception.class, this::run);
+    assertEquals(0, rows());
+    // The lines are written.
+    loseNextAnswer();
+    assertThrows(Exception.class, this::run);
+    assertEquals(0, rows());
     failNextCommits(1);
     assertThrows(Exception.class, this::run);
     assertEquals(0, rows());
@@ -232,6 +276,22 @@ class NotificationMailsTest extends StoreFixture {
   }
 
   @Test
+  void aMailThatFailsIsTriedAgainLaterAndKeepsNoOther() throws Exception {
+    member("bob");
+    choose(ANN, Map.of("notice", "at-once"));
+    choose(new Recipient("acme", "bob"), Map.of("notice", "at-once"));
+    notice(1);
+    broken = "ann@acme.example";
+    run();
+    broken = "";
+    run();
+    assertEquals(List.of("bob@acme.example"), sent.stream().map(Mail::to).toList());
+    clock.advance(10 * MINUTE);
+    run();
+    assertEquals(2, sent.size());
+  }
+
+  @Test
   void aMemberWhoLeftOrIsSuspendedAndARetiredOrganizationReceiveNothing() throws Exception {
     choose(ANN, Map.of("notice", "at-once", "lapse", "digest"));
     notice(1);
@@ -241,15 +301,16 @@ class NotificationMailsTest extends StoreFixture {
     execute("UPDATE org SET retired_at = 1");
     run();
     execute("UPDATE org SET retired_at = NULL");
-    Progress known = await(store.listDue(clock.millis(), 1)).get(0);
+    assertFalse(await(store.prune(10)));
+    Due known = await(news.listDue(Pace.AT_ONCE, clock.millis(), 1)).get(0);
     // A process of the previous release knows no mails, so it leaves the rows behind.
     execute("DELETE FROM member");
     run();
     assertEquals(0, rows());
-    fails(ApiException.class, store.advance(known, List.of(), 0, 0, List.of()));
+    fails(ApiException.class, news.end(known, 0, List.of()));
     await(store.prune(10));
     assertEquals(0, integers("SELECT COUNT(*) FROM mail_choice").get(0));
-    assertEquals(0, integers("SELECT COUNT(*) FROM mail_progress").get(0));
+    assertEquals(0, integers("SELECT COUNT(*) FROM mail_due").get(0));
   }
 
   @Test
@@ -261,7 +322,7 @@ class NotificationMailsTest extends StoreFixture {
         database.commit(
             ChoiceStore.offboarding().ending(new Author("acme", "ann"), clock.millis())));
     assertEquals(List.of("bob"), texts("SELECT username FROM mail_choice"));
-    assertEquals(List.of("bob"), texts("SELECT username FROM mail_progress"));
+    assertEquals(List.of("bob"), texts("SELECT username FROM mail_due"));
   }
 
   @Test
@@ -270,9 +331,8 @@ class NotificationMailsTest extends StoreFixture {
     notice(1);
     run();
     assertEquals(0, sent.size());
-    long eight = Pace.DIGEST.firstDue(clock.millis());
-    assertEquals(8, Instant.ofEpochMilli(eight).atOffset(ZoneOffset.UTC).getHour());
-    clock.advance(eight - clock.millis());
+    untilEight();
+    assertEquals(8, Instant.ofEpochMilli(clock.millis()).atOffset(ZoneOffset.UTC).getHour());
     notice(2);
     run();
     assertEquals("acme: 2 events of your clusters", sent.get(0).subject());
@@ -372,6 +432,185 @@ class NotificationMailsTest extends StoreFixture {
     run();
     assertEquals(List.of("bob@acme.example"), sent.stream().map(Mail::to).toList());
     assertEquals(
-        List.of("member:ann"), texts("SELECT actor FROM audit WHERE action = 'mail_unsubscribe'"));
+        List.of("system:mail-link"),
+        texts("SELECT actor FROM audit WHERE action = 'mail_unsubscribe'"));
+  }
+
+  @Test
+  void eachOfAHundredAndOneClustersWithNewsIsToldOnceAndTheMailCountsThem() throws Exception {
+    choose(ANN, Map.of("notice", "digest"));
+    for (int i = 0; i <= 100; i++) {
+      cluster("more-" + i);
+      noticeOf("more-" + i);
+    }
+    run();
+    assertEquals(101, integers("SELECT written FROM mail_due").get(0));
+    assertEquals(NewsStore.MAX_LINES, integers("SELECT COUNT(*) FROM mail_line").get(0));
+    untilEight();
+    run();
+    assertEquals(
+        List.of("acme: 101 events of your clusters"), sent.stream().map(Mail::subject).toList());
+    assertTrue(sent.get(0).text().startsWith("51 earlier events"), sent.get(0).text());
+    assertEquals(1, told("more-100: "));
+    assertEquals(0, integers("SELECT COUNT(*) FROM mail_line").get(0));
+    clock.advance(DAY);
+    run();
+    assertEquals(1, sent.size());
+  }
+
+  @Test
+  void aTrailWithAThousandOtherRowsDelaysNothingAndPositionsOfReadNewsEnd() throws Exception {
+    choose(ANN, Map.of("health", "at-once", "notice", "at-once"));
+    notice(1);
+    List<Statement> rows = new ArrayList<>();
+    for (int i = 0; i <= 1_000; i++) {
+      rows.add(
+          AuditStore.insert(
+              new AuditRow(
+                  clock.millis(),
+                  "acme",
+                  "system:market",
+                  i < 1_000 ? "vm_capacity_put" : "node_silent",
+                  CLUSTER,
+                  "public_ip=198.18.0.7 slot=0")));
+    }
+    await(database.commit(rows));
+    assertFalse(await(process().step(clock.millis())));
+    assertEquals(1, told("node 198.18.0.7 does not answer"));
+    for (int i = 0; i < 3; i++) {
+      clock.advance(NotificationMails.OPEN_MILLIS);
+      run();
+    }
+    assertEquals(0, integers("SELECT COUNT(*) FROM mail_position").get(0));
+    long revision = integers("SELECT revision FROM mail_scan").get(0);
+    clock.advance(DAY);
+    run();
+    assertEquals(revision, integers("SELECT revision FROM mail_scan").get(0), "nothing is new");
+    assertEquals(1, sent.size());
+  }
+
+  @Test
+  void anEntryThatIsCommittedAfterALaterOneOfAnotherClusterIsTold() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    cluster("other");
+    noticeOf("other");
+    noticeOf("other");
+    // The first one is stored by a commit that is still open.
+    long id = integers("SELECT MIN(id) FROM activity WHERE cluster = 'other'").get(0);
+    execute("UPDATE activity SET id = 1000 WHERE id = ?", id);
+    run();
+    execute(
+        "INSERT INTO activity (id, ts, cluster, kind, actor, who, event, public_ip, reason,"
+            + " ends_at) SELECT 999, ts, ?, kind, actor, who, event, public_ip, reason, ends_at"
+            + " FROM activity WHERE id = 1000",
+        CLUSTER);
+    clock.advance(1);
+    run();
+    assertEquals(1, told(CLUSTER + ": node 198.18.0.1 "));
+    assertEquals(2, sent.size());
+  }
+
+  @Test
+  void aClockThatWasAMonthAheadNeitherRepeatsNorDelaysAfterItsCorrection() throws Exception {
+    choose(ANN, Map.of("notice", "at-once", "lapse", "digest"));
+    notice(1);
+    run();
+    clock.advance(30 * DAY);
+    notice(2);
+    run();
+    clock.advance(MINUTE - 30 * DAY);
+    for (Correction correction : Notifications.corrections(database)) {
+      await(correction.correct(clock.millis()));
+    }
+    notice(3);
+    run();
+    run();
+    assertEquals(3, sent.size());
+    for (int i = 1; i <= 3; i++) {
+      assertEquals(1, told("node 198.18.0." + i + " "));
+    }
+  }
+
+  @Test
+  void aChangeOfPaceNeitherLosesNorRepeatsAnEvent() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    notice(1);
+    choose(ANN, Map.of("notice", "digest"));
+    run();
+    notice(2);
+    run();
+    assertEquals(0, sent.size());
+    choose(ANN, Map.of("notice", "at-once"));
+    notice(3);
+    run();
+    assertEquals(1, sent.size());
+    assertEquals(1, told("node 198.18.0.3 "));
+    untilEight();
+    run();
+    clock.advance(DAY);
+    run();
+    assertEquals(2, sent.size());
+    for (int i = 1; i <= 3; i++) {
+      assertEquals(1, told("node 198.18.0." + i + " "), "notice " + i);
+    }
+  }
+
+  @Test
+  void whatWaitsOfAKindThatIsSwitchedOffIsNotTold() throws Exception {
+    choose(ANN, Map.of("notice", "digest", "lapse", "digest"));
+    notice(1);
+    run();
+    choose(ANN, Map.of("notice", "off"));
+    untilEight();
+    run();
+    assertEquals(0, sent.size());
+  }
+
+  @Test
+  void aRowThatCannotBeToldKeepsNoOther() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    notice(1);
+    execute("UPDATE activity SET reason = 'of a later release'");
+    notice(2);
+    run();
+    assertEquals(1, sent.size());
+    assertEquals(1, told("node 198.18.0.2 "));
+  }
+
+  @Test
+  void aMailAtOnceDoesNotWaitForDigests() throws Exception {
+    for (int i = 0; i <= NotificationMails.MAX_MEMBERS; i++) {
+      member("many" + i);
+      choose(new Recipient("acme", "many" + i), Map.of("notice", "digest"));
+    }
+    notice(1);
+    run();
+    untilEight();
+    choose(ANN, Map.of("notice", "at-once"));
+    notice(2);
+    assertTrue(await(process().step(clock.millis())), "there are more digests");
+    assertEquals("ann@acme.example", sent.get(0).to());
+    run();
+    assertEquals(NotificationMails.MAX_MEMBERS + 2, sent.size());
+  }
+
+  @Test
+  void theFirstNoticeOfAnotherClusterIsMailedRightAfterAMail() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    cluster("other");
+    for (int i = 1; i <= 4; i++) {
+      notice(i);
+      run();
+      clock.advance(1);
+    }
+    assertEquals(3, sent.size(), "the fourth waits");
+    noticeOf("other");
+    run();
+    assertEquals(4, sent.size());
+    assertEquals("acme: 2 events of your clusters", sent.get(3).subject());
+    clock.advance(1);
+    noticeOf("other");
+    run();
+    assertEquals(4, sent.size(), "the second one waits");
   }
 }

@@ -33,6 +33,7 @@ public final class StatementPlans {
           "signing_key",
           "service_secret",
           "encrypted_secret",
+          "mail_scan",
           "outbox_mail",
           "operator_token",
           "audit_sealed",
@@ -86,6 +87,7 @@ public final class StatementPlans {
               "INSERT INTO ceiling_point (cluster, ts, ceiling_cents, priced_at) SELECT",
               "likewise"),
           Map.entry("DELETE FROM ceiling_point WHERE ts >", "likewise"),
+          Map.entry("SELECT org_id, username FROM mail_choice", "five rows a member, hourly"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
           Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));
 
