@@ -108,6 +108,7 @@ final class Corrections {
                 // An upload uses quota until it expires, and lists show the newest first.
                 moved(database, "checkpoint_revision", "created_at", "expires_at"),
                 moved(database, "checkpoint_revision", "published_at"),
+                moved(database, "checkpoint_history", "published_at"),
                 moved(database, "checkpoint", "created_at"),
                 moved(database, "checkpoint", "changed_at"),
                 moved(database, "checkpoint", "feed_at")));

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The skills, the contracts and the guide as resources for a model. */
+/** The guide, the contracts and the skills as resources for a model. */
 final class Resources {
   private final ServiceDescription reference;
 
@@ -36,7 +36,7 @@ final class Resources {
   }
 
   private Stream<ServiceDescription.Document> documents(List<ServiceDescription.Skill> skills) {
-    return Stream.concat(skills.stream().map(Resources::document), reference.documents().stream());
+    return Stream.concat(reference.documents().stream(), skills.stream().map(Resources::document));
   }
 
   private static ServiceDescription.Document document(ServiceDescription.Skill skill) {

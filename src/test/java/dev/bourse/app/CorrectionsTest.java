@@ -324,7 +324,13 @@ class CorrectionsTest {
               '[]'\
               """,
               "item_id = 'i'",
-              Map.of("created_at", 0L, "expires_at", HOUR, "published_at", 0L)));
+              Map.of("created_at", 0L, "expires_at", HOUR, "published_at", 0L)),
+          inserted(
+              "checkpoint_history",
+              "item_id, revision, published_at, bytes, files, sha256",
+              "'i', 1, :ahead, 1, 1, ''",
+              "item_id = 'i'",
+              Map.of("published_at", 0L)));
 
   /** More rows than one commit of the correction takes. */
   private static final int MEMBERS_AHEAD = 250;

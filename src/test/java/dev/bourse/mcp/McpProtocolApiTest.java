@@ -215,8 +215,8 @@ class McpProtocolApiTest extends McpApiFixture {
   void theContractsAndTheGuideAreResources() {
     List<JsonObject> listed =
         ClusterClient.objects(alice.result("resources/list").getJsonArray("resources"));
-    assertEquals("skill://bourse/SKILL.md", listed.get(0).getString("uri"));
-    assertEquals("AGENTS.md", listed.get(1).getString("name"));
+    assertEquals("AGENTS.md", listed.get(0).getString("name"));
+    assertEquals("skill://bourse/SKILL.md", listed.get(listed.size() - 1).getString("uri"));
     for (JsonObject resource : listed) {
       String uri = resource.getString("uri");
       JsonObject content =
