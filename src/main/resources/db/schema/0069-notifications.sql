@@ -13,7 +13,7 @@ CREATE TABLE mail_choice (
   trail INTEGER NOT NULL,
   PRIMARY KEY (org_id, username, kind)
 ) WITHOUT ROWID;
--- One row: how far the service has read what is new. All activity up to activity is read, and all of the trail up to
+-- One row, or none before anything is read: how far the service has read what is new. All activity up to activity is read, and all of the trail up to
 -- trail. activity_next was the newest activity at marked_at, and becomes activity when no commit of that time is open.
 CREATE TABLE mail_scan (
   name TEXT PRIMARY KEY,
@@ -25,7 +25,8 @@ CREATE TABLE mail_scan (
 ) WITHOUT ROWID;
 INSERT INTO mail_scan (name, activity, activity_next, marked_at, trail, revision)
   SELECT 'mails', COALESCE((SELECT MAX(id) FROM activity), 0), COALESCE((SELECT MAX(id) FROM activity), 0), 0,
-  COALESCE((SELECT MAX(id) FROM audit), 0), 0;
+  COALESCE((SELECT MAX(id) FROM audit), 0), 0
+  WHERE EXISTS (SELECT 1 FROM activity) OR EXISTS (SELECT 1 FROM audit);
 -- How far a cluster's activity is read, where that is further than mail_scan.activity.
 CREATE TABLE mail_position (
   cluster TEXT PRIMARY KEY,

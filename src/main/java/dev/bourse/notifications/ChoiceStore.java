@@ -120,8 +120,9 @@ final class ChoiceStore {
     statements.add(
         AuditStore.insertEach(
             audit,
-            "CAST('' AS TEXT)",
+            "CAST(? AS TEXT)",
             "org WHERE org_id = ? AND EXISTS (SELECT 1 FROM mail_choice" + OF_MEMBER + ")",
+            audit.detail(),
             member.orgId(),
             member.orgId(),
             member.username()));

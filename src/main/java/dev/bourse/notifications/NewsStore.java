@@ -85,20 +85,25 @@ final class NewsStore {
    * @param trail all of the trail up to here is read
    * @param revision the guard of the next commit
    */
-  record Scan(long activity, long next, long markedMillis, long trail, long revision) {}
+  record Scan(long activity, long next, long markedMillis, long trail, long revision) {
+    /** Before anything is read. */
+    static final Scan BEGINNING = new Scan(0, 0, 0, 0, 0);
+  }
 
   /** Reads how far the service has read. */
   Future<Scan> findScan() {
-    return database.readOne(
-        "SELECT activity, activity_next, marked_at, trail, revision FROM mail_scan",
-        List.of(),
-        row ->
-            new Scan(
-                row.integer("activity"),
-                row.integer("activity_next"),
-                row.integer("marked_at"),
-                row.integer("trail"),
-                row.integer("revision")));
+    return database
+        .readFirst(
+            "SELECT activity, activity_next, marked_at, trail, revision FROM mail_scan",
+            List.of(),
+            row ->
+                new Scan(
+                    row.integer("activity"),
+                    row.integer("activity_next"),
+                    row.integer("marked_at"),
+                    row.integer("trail"),
+                    row.integer("revision")))
+        .map(found -> found.orElse(Scan.BEGINNING));
   }
 
   /**
@@ -209,8 +214,11 @@ final class NewsStore {
         Statement.guarded(
             NewsConflictException::new,
             """
-            UPDATE mail_scan SET activity = ?, activity_next = ?, marked_at = ?, trail = ?,
-            revision = revision + 1 WHERE name = 'mails' AND revision = ?\
+            INSERT INTO mail_scan (name, activity, activity_next, marked_at, trail, revision)
+            VALUES ('mails', ?, ?, ?, ?, 1) ON CONFLICT (name) DO UPDATE
+            SET activity = excluded.activity, activity_next = excluded.activity_next,
+            marked_at = excluded.marked_at, trail = excluded.trail,
+            revision = mail_scan.revision + 1 WHERE mail_scan.revision = ?\
             """,
             after.activity(),
             after.next(),
@@ -251,17 +259,23 @@ final class NewsStore {
     String choice = CHOICE.formatted(entry.cluster() == null ? "trail" : "activity");
     long ahead = entry.isUrgent() ? Pace.URGENT_MILLIS : Pace.BURST_MILLIS;
     for (Pace pace : Pace.values()) {
+      // Mails about first notices use the member's time far ahead, and no other event waits for
+      // that.
       long earliest = pace.earliest(nowMillis);
       statements.add(
           Statement.of(
               """
               UPDATE mail_due AS d SET written = written + 1,
               due_at = CASE WHEN due_at <= CAST(? AS BIGINT) OR due_at <= spread_until - %1$s
-              THEN due_at WHEN spread_until - %1$s > CAST(? AS BIGINT) THEN spread_until - %1$s
+              THEN due_at
+              WHEN spread_until - %1$s > CAST(? AS BIGINT) + %3$s THEN CAST(? AS BIGINT) + %3$s
+              WHEN spread_until - %1$s > CAST(? AS BIGINT) THEN spread_until - %1$s
               ELSE CAST(? AS BIGINT) END
               WHERE d.org_id = ? AND d.pace = ? AND EXISTS (SELECT 1 FROM %2$s)\
               """
-                  .formatted(ahead, choice),
+                  .formatted(ahead, choice, Pace.PAUSE_MILLIS),
+              earliest,
+              earliest,
               earliest,
               earliest,
               earliest,

@@ -45,11 +45,15 @@ final class NotificationMails {
    */
   static final long MAX_AGE_MILLIS = Duration.ofDays(2).toMillis();
 
+  /** The longest time without mails while there is more to read: two rounds of the job. */
+  private static final long MAX_SCAN_MILLIS = 20_000;
+
   private final NewsStore store;
   private final ActivityStore activity;
   private final TrailStore trails;
   private final MailSender mails;
   private final NotificationText text;
+  private volatile long toldMillis;
 
   NotificationMails(Database database, MailSender mails, NotificationText text) {
     this.store = new NewsStore(database);
@@ -64,12 +68,20 @@ final class NotificationMails {
     return scan(nowMillis)
         .compose(
             more ->
-                tell(Pace.AT_ONCE, nowMillis)
-                    .compose(
-                        many ->
-                            many
-                                ? Future.succeededFuture(true)
-                                : tell(Pace.DIGEST, nowMillis).map(full -> full || more)));
+                // What one tick did is one mail, so all of it is read first, for some seconds.
+                more && nowMillis - toldMillis < MAX_SCAN_MILLIS
+                    ? Future.succeededFuture(true)
+                    : tellAll(more, nowMillis));
+  }
+
+  private Future<Boolean> tellAll(boolean more, long nowMillis) {
+    toldMillis = nowMillis;
+    return tell(Pace.AT_ONCE, nowMillis)
+        .compose(
+            many ->
+                many
+                    ? Future.succeededFuture(true)
+                    : tell(Pace.DIGEST, nowMillis).map(full -> full || more));
   }
 
   /** Writes lines for some of the news; returns whether there may be more. */

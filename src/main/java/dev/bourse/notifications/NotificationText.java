@@ -61,7 +61,7 @@ record NotificationText(Supplier<String> baseUrl, EventLink link, UnsubscribeTok
     Set<String> links = new LinkedHashSet<>();
     if (events > bodies.size()) {
       lines.add(
-          "%d earlier events are in the activity of the clusters."
+          "%d earlier events are in the activity of the clusters and in the trail."
               .formatted(events - bodies.size()));
       lines.add("");
     }

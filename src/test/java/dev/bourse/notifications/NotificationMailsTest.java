@@ -432,8 +432,8 @@ class NotificationMailsTest extends StoreFixture {
     run();
     assertEquals(List.of("bob@acme.example"), sent.stream().map(Mail::to).toList());
     assertEquals(
-        List.of("system:mail-link"),
-        texts("SELECT actor FROM audit WHERE action = 'mail_unsubscribe'"));
+        List.of("system:mail-link username=ann"),
+        texts("SELECT actor || ' ' || detail FROM audit WHERE action = 'mail_unsubscribe'"));
   }
 
   @Test
