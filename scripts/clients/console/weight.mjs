@@ -8,7 +8,7 @@ import { readSite } from "./lib/site.mjs";
 import { during, visit } from "./lib/visit.mjs";
 
 const MOST_REQUESTS = 24;
-const MOST_BYTES = 60_000;
+const MOST_BYTES = 60 * 1024;
 
 const site = readSite(process.argv[2]);
 const browser = await launch();

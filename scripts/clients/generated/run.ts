@@ -7,6 +7,7 @@ import { page } from "./programs/console.js";
 import { bid } from "./programs/k8s.js";
 import { cheapest } from "./programs/market.js";
 import { ping } from "./programs/mcp.js";
+import { report } from "./programs/node.js";
 import { begin } from "./programs/oauth.js";
 import { organizations } from "./programs/operator.js";
 import { trail } from "./programs/org.js";
@@ -33,6 +34,12 @@ await expect("k8s", bid(url, organization), (terms) => terms.includes('"limit_pr
 await expect("market", cheapest(url, organization), (pool) => pool.includes('"pool":"demo-h100"'));
 // The endpoint wants a token made for it, which nobody has here.
 await expect("mcp", ping(url, member), (ok) => ok === "false");
+// Only a held machine has a node's credential.
+await expect(
+  "node",
+  report(url, organization, [{ index: 0, utilization_percent: 50 }]).catch((refused) => String(refused)),
+  (text) => text.includes("takes nodeToken"),
+);
 await expect("oauth", begin(url, "bourse-cli"), (codes) => codes.includes('"user_code"'));
 await expect("operator", organizations(url, operator), (orgs) => orgs.includes('"org_id":"acme"'));
 await expect("org", trail(url, organization), (entries) => entries.includes('"action":"k8s_bid_put"'));

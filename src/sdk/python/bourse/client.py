@@ -409,13 +409,19 @@ class Client(Operations):
         self, cluster: Optional[str] = None, *, who: Optional[models.RequestOrigin] = None
     ) -> Iterator[models.ActivityEntry]:
         """A cluster's declarations and what the market did about them, newest first."""
-        page, named = 0, cluster or self.cluster
-        while True:
-            answer = self.list_activity(cluster=named, page=page, who=who)
-            yield from answer["entries"]
-            if not answer["more"]:
-                return
-            page += 1
+        named = cluster or self.cluster
+        return numbered(lambda page: self.list_activity(cluster=named, page=page, who=who))
+
+    def k8s_activity(
+        self, cluster: Optional[str] = None, *, who: Optional[models.RequestOrigin] = None
+    ) -> Iterator[models.ActivityEntry]:
+        """The same of a Kubernetes cluster; without one, of all that the token reaches."""
+        return numbered(lambda page: self.list_k8s_activity(cluster=cluster, page=page, who=who))
+
+    def metrics(self, cluster: Optional[str] = None) -> Iterator[models.NodeMetrics]:
+        """What the nodes of a cluster reported last about their GPUs, by address."""
+        named = cluster or self.cluster
+        return pages(lambda after: self.read_metrics(cluster=named, after=after, limit=200), "nodes", "next")
 
     def org_activity(self, *, reads: bool = False) -> Iterator[models.AuditEntry]:
         """The organization's audit trail, newest first."""
@@ -610,6 +616,17 @@ def pages(fetch: Callable[[Optional[str]], Any], items: str, follows: str) -> It
         after = page[follows]
         if not page["more"] or after is None:
             return
+
+
+def numbered(fetch: Callable[[int], models.ActivityPage]) -> Iterator[models.ActivityEntry]:
+    """The entries of all pages that are counted from 0."""
+    page = 0
+    while True:
+        answer = fetch(page)
+        yield from answer["entries"]
+        if not answer["more"]:
+            return
+        page += 1
 
 
 def trail(

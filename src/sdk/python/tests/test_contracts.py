@@ -97,7 +97,7 @@ class ContractsTest(unittest.TestCase):
         source = inspect.getsource(Client)
         for operation in paged:
             self.assertIn(f"self.{generate.snake(operation)}(", source, f"no iterator over the pages of {operation}")
-        self.assertEqual(12, len(paged), paged)
+        self.assertEqual(14, len(paged), paged)
 
 
 if __name__ == "__main__":

@@ -296,6 +296,29 @@ export class Client {
     }
   }
 
+  /** The same of a Kubernetes cluster; without one, of all that the token reaches. */
+  async *k8sActivity(
+    options: { cluster?: string; who?: "user" | "system" } = {},
+  ): AsyncGenerator<vm["schemas"]["ActivityEntry"], void, undefined> {
+    for (let page = 0; ; page++) {
+      const answer = await this.call("listK8sActivity", query({ ...options, page }));
+      yield* answer.entries;
+      if (!answer.more) {
+        return;
+      }
+    }
+  }
+
+  /** What the nodes of a cluster reported last about their GPUs, by address. */
+  metrics(cluster?: string): AsyncGenerator<vm["schemas"]["NodeMetrics"], void, undefined> {
+    const named = cluster ?? this.cluster;
+    return pages(
+      (after) => this.call("readMetrics", query({ cluster: named, after, limit: 200 })),
+      (page) => page.nodes,
+      (page) => page.next,
+    );
+  }
+
   /** The organization's audit trail, newest first. */
   orgActivity(options: { reads?: boolean } = {}): AsyncGenerator<AuditEntry, void, undefined> {
     return trail((before) => this.call("listOrgActivity", query({ ...reads(options), before })));
