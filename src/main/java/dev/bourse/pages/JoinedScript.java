@@ -132,8 +132,15 @@ final class JoinedScript {
           }
         });
     if (!own.isEmpty()) {
-      text.append("export const {").append(String.join(", ", own)).append("} = ");
-      text.append(scope).append(";\n");
+      // Under names of their own, because a binding named Element would hide the browser's from
+      // all modules.
+      own.forEach(
+          exported ->
+              text.append("const %s_%s = %s.%s;\n".formatted(scope, exported, scope, exported)));
+      text.append(
+          own.stream()
+              .map(exported -> scope + "_" + exported + " as " + exported)
+              .collect(Collectors.joining(", ", "export {", "};\n")));
     }
   }
 
