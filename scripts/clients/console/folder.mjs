@@ -1,7 +1,7 @@
 // Publishes folders in the console: one is dropped, with an empty file, a link and hidden names, and each of its files is
 // on its page. Folders that cannot be published say why. An upload that is cut off goes on after a reload, with the same
 // folder and no other: not with one whose file was renamed or replaced, and not with bytes that changed unnoticed. A slow
-// drop disturbs nothing that is chosen or published meanwhile, and Cancel ends whatever is under way.
+// drop disturbs no other choice or publication, and Cancel ends a drop, a computation of digests or an announcement.
 //
 //   node folder.mjs SITE
 import { createHash, randomBytes } from "node:crypto";
@@ -46,7 +46,7 @@ function folder(name, files) {
   return root;
 }
 
-/** Drops what is at `paths`, as a reader does with the mouse. */
+/** Drops the files and folders at `paths`, as a member does with the mouse. */
 async function drop(page, ...paths) {
   const devtools = await page.context().newCDPSession(page);
   const { x, y } = await page.locator(".drop").boundingBox();
@@ -275,9 +275,9 @@ async function ignoresASlowDrop({ page, quiet }) {
   await page.getByText("Reading slow…").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await release();
-  assert.equal(await title.count(), 0, "what was cancelled does not appear");
+  assert.equal(await title.count(), 0, "the cancelled drop does not appear");
   quiet();
-  console.log("a slow drop is shown, can be cancelled, and leaves alone what was chosen meanwhile");
+  console.log("a slow drop is shown, can be cancelled, and keeps a later choice");
 }
 
 async function keepsAPublicationFromADrop({ page, quiet, settled }) {

@@ -1,4 +1,4 @@
-// What a browser that was never here fetches to show a page: at most 24 requests and 60 kB, the page's data included.
+// The first visit of each page by a new browser takes at most 24 requests and 60 KiB, the page's data included.
 //
 //   node weight.mjs SITE
 import assert from "node:assert/strict";
@@ -25,7 +25,7 @@ await during(browser, async () => {
   }
 });
 
-/** Counts until the page is shown; a page that stays open goes on to ask what is new. */
+/** Counts until the page is shown; an open page sends further requests for news. */
 async function weigh(who, address) {
   const { page, context, settled, close } = await visit(browser, site.service, { state: site.states[who] });
   const devtools = await context.newCDPSession(page);

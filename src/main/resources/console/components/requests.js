@@ -37,7 +37,7 @@ class Requests extends Element {
 /** The contract that an address belongs to. @param {string} address */
 function reference(address) {
   const first = address.split('/')[2]?.split('?')[0];
-  return first === 'whoami' ? 'org' : first;
+  return first === 'whoami' || first === 'roadmap' ? 'org' : first;
 }
 
 /** @param {string} text @param {string} label */

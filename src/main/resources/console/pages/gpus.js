@@ -51,7 +51,7 @@ class Gpus extends Page {
     const rows = nodes.flatMap((/** @type {any} */ node) => node.gpus.map((/** @type {any} */ gpu) => ({ node, ...gpu })));
     return html`${this.node ? html`<p><a href=${here}>All nodes</a></p>` : nothing}
       <section class="sheet" aria-labelledby="latest"><h2 id="latest">Latest</h2>
-        <p class="hint">What the agents of the nodes reported last. What is not known is a dash.</p>
+        <p class="hint">The last report of each node's agent. A dash is an unknown value.</p>
         <bourse-table caption="GPUs" .columns=${columns(here)} .rows=${rows} .key=${(/** @type {any} */ row) => `gpu-${row.node.public_ip}-${row.index}`}
           ?more=${more} @more=${() => this.more()} .empty=${empty('No node is held', 'Its GPUs are shown here once it has reported.')}></bourse-table>
       </section>

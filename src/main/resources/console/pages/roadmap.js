@@ -14,7 +14,7 @@ const STATUSES = {
   withdrawn: ['Withdrawn', 'bad'],
 };
 
-/** What the operator plans, previews, has shipped or has withdrawn. */
+/** The features that the operator plans, previews, has shipped or has withdrawn. */
 class Roadmap extends Page {
   /** @override */
   get heading() {

@@ -57,7 +57,11 @@ public final class CallerGuard {
     return List.of();
   }
 
-  private static Statement lock(String orgId) {
+  /**
+   * Returns the statement that locks an organization's row, so that commits that begin with it
+   * follow each other.
+   */
+  public static Statement lock(String orgId) {
     return Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", orgId);
   }
 }

@@ -192,15 +192,19 @@ final class Features {
         .executeBlocking(
             () -> {
               Optional<Path> file = context.config().roadmap();
-              if (file.isPresent()) {
-                try (Reader reader = Files.newBufferedReader(file.get())) {
-                  roadmap = Roadmap.read(file.get().toString(), reader);
-                }
+              if (file.isEmpty()) {
+                return Roadmap.EMPTY;
               }
-              return roadmap;
+              try (Reader reader = Files.newBufferedReader(file.get())) {
+                return Roadmap.read(file.get().toString(), reader);
+              }
             },
             false)
-        .onSuccess(read -> new RoadmapRoutes(read).bind(operations))
+        .onSuccess(
+            read -> {
+              roadmap = read;
+              new RoadmapRoutes(read).bind(operations);
+            })
         .mapEmpty();
   }
 

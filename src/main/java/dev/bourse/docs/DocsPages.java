@@ -53,6 +53,8 @@ public final class DocsPages {
   private final Supplier<Markdown> markdown = new Lazy<>(Markdown::new);
   private final Supplier<PageTemplates> templates =
       new Lazy<>(() -> new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference")));
+  private final Supplier<List<Skill>> skills =
+      new Lazy<>(() -> Skill.NAMES.stream().map(this::skill).toList());
   private final Map<String, Supplier<ServedPage>> byPath = new HashMap<>();
   private final Map<String, ServedPage> made = new ConcurrentHashMap<>();
 
@@ -159,9 +161,9 @@ public final class DocsPages {
     return new Orientation(documents(), guides.get(), baseUrl, budget);
   }
 
-  /** All skills, as they are served. Reads files of the jar. */
+  /** All skills, as they are served. The first call reads files of the jar. */
   public List<Skill> skills() {
-    return Skill.NAMES.stream().map(this::skill).toList();
+    return skills.get();
   }
 
   private Skill skill(String name) {

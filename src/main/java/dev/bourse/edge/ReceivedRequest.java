@@ -98,7 +98,7 @@ final class ReceivedRequest implements Call {
     return ofNode != null && ofNode.isConsumed();
   }
 
-  /** Returns what is left of the node's budget; null if no held node calls. */
+  /** Returns the rest of the node's budget; null if no held node calls. */
   @Nullable ConsumptionProbe ofNode() {
     return ofNode;
   }

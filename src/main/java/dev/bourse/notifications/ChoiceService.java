@@ -15,7 +15,7 @@ import java.util.TreeMap;
 
 /** Operations of members on their own mails. */
 final class ChoiceService {
-  /** The actor of a request without a session: whoever has the mail. */
+  /** The actor of a request without a session, which anybody with the mail can send. */
   private static final String LINK = "system:mail-link";
 
   private final ChoiceStore store;

@@ -115,8 +115,7 @@ final class ChoiceStore {
    */
   Future<Void> end(Recipient member, AuditRow audit) {
     List<Statement> statements = new ArrayList<>();
-    statements.add(
-        Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", member.orgId()));
+    statements.add(CallerGuard.lock(member.orgId()));
     statements.add(
         AuditStore.insertEach(
             audit,

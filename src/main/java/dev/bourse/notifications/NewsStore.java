@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Rows of what the service has read, and of the events that wait for members' mails. */
+/** Rows of the service's position in the news, and of the events that wait for members' mails. */
 final class NewsStore {
   private static final Logger LOG = LoggerFactory.getLogger(NewsStore.class);
 
@@ -207,8 +207,7 @@ final class NewsStore {
     List<Statement> statements = new ArrayList<>();
     // A change of choices locks the row too, so that it comes before all lines or after them.
     for (String orgId : new TreeSet<>(told.stream().map(News::orgId).toList())) {
-      statements.add(
-          Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", orgId));
+      statements.add(CallerGuard.lock(orgId));
     }
     statements.add(
         Statement.guarded(
@@ -259,8 +258,7 @@ final class NewsStore {
     String choice = CHOICE.formatted(entry.cluster() == null ? "trail" : "activity");
     long ahead = entry.isUrgent() ? Pace.URGENT_MILLIS : Pace.BURST_MILLIS;
     for (Pace pace : Pace.values()) {
-      // Mails about first notices use the member's time far ahead, and no other event waits for
-      // that.
+      // First notices use the member's time far ahead. No event waits longer than a pause for that.
       long earliest = pace.earliest(nowMillis);
       statements.add(
           Statement.of(

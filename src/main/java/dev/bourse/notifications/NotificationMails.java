@@ -20,7 +20,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes what is new as lines for the members who chose it, and mails the lines that are due. */
+/** Writes new events as lines for the members who chose their kinds, and mails the due lines. */
 final class NotificationMails {
   private static final Logger LOG = LoggerFactory.getLogger(NotificationMails.class);
 
@@ -40,7 +40,7 @@ final class NotificationMails {
   static final long OPEN_MILLIS = Duration.ofMinutes(2).toMillis();
 
   /**
-   * Older events are left out. A service that was down, or a member who was suspended, would get
+   * Mails leave older events out. After an outage of the service or a suspension, members would get
    * mails about losses that nobody can avert any more.
    */
   static final long MAX_AGE_MILLIS = Duration.ofDays(2).toMillis();
@@ -68,7 +68,7 @@ final class NotificationMails {
     return scan(nowMillis)
         .compose(
             more ->
-                // What one tick did is one mail, so all of it is read first, for some seconds.
+                // All events of a tick belong in one mail, so all are read first, for some seconds.
                 more && nowMillis - toldMillis < MAX_SCAN_MILLIS
                     ? Future.succeededFuture(true)
                     : tellAll(more, nowMillis));

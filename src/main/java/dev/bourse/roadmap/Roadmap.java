@@ -79,7 +79,7 @@ public record Roadmap(List<RoadmapEntry> entries) {
             yaml.required("summary", "", text -> bounded(text, MAX_SUMMARY)),
             yaml.texts("operations"));
     if (entry.status() == RoadmapEntry.Status.SHIPPED && entry.operations().isEmpty()) {
-      yaml.fault("operations is missing; what is shipped names the operations it consists of");
+      yaml.fault("operations is missing; a shipped feature names the operations it consists of");
     }
     return entry;
   }
@@ -122,8 +122,8 @@ public record Roadmap(List<RoadmapEntry> entries) {
   }
 
   /**
-   * Requires that the operations of what is shipped exist. What is planned may name operations to
-   * come.
+   * Requires that the operations of shipped features exist. A planned feature may name operations
+   * that do not exist yet.
    *
    * @throws IOException naming each that does not
    */

@@ -1,5 +1,5 @@
 /**
- * The roadmap: what the operator plans, previews, has shipped or has withdrawn.
+ * The roadmap: the features that the operator plans, previews, has shipped or has withdrawn.
  *
  * <p>{@link dev.bourse.roadmap.Roadmap} is a YAML file that {@code roadmap.file} names. It is read
  * once, when the service starts, and a fault in it keeps the service from starting: each entry that

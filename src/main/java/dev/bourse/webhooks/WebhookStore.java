@@ -198,7 +198,7 @@ final class WebhookStore {
   static List<Statement> deletion(String orgId, String endpointId) {
     return List.of(
         // Serializes with the creation of endpoints, which counts them.
-        Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", orgId),
+        CallerGuard.lock(orgId),
         giveUp(endpointId, "the endpoint was deleted"),
         Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpointId),
         Statement.of(

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -102,12 +103,7 @@ public final class Yaml {
   /** Returns a value parsed by a function that throws IllegalArgumentException. */
   <T> T parsed(String key, String byDefault, Function<String, T> parse) {
     String text = textOrNull(key);
-    try {
-      return parse.apply(text == null ? byDefault : text);
-    } catch (IllegalArgumentException e) {
-      faults.add(place + ": " + key + ": '" + text + "': " + e.getMessage());
-      return parse.apply(byDefault);
-    }
+    return parsed(key, text == null ? byDefault : text, parse, () -> parse.apply(byDefault));
   }
 
   /**
@@ -120,11 +116,15 @@ public final class Yaml {
       faults.add(place + ": " + key + " is missing");
       return instead;
     }
+    return parsed(key, text, parse, () -> instead);
+  }
+
+  private <T> T parsed(String key, String text, Function<String, T> parse, Supplier<T> instead) {
     try {
       return parse.apply(text);
     } catch (IllegalArgumentException e) {
       faults.add(place + ": " + key + ": '" + text + "': " + e.getMessage());
-      return instead;
+      return instead.get();
     }
   }
 

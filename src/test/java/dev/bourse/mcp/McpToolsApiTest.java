@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.contract.Contract;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
@@ -89,13 +90,19 @@ class McpToolsApiTest extends McpApiFixture {
         few.error(200, -32602, "tools/call", bid)
             .getString("message")
             .endsWith("there are whoami, market_read, skill_read"));
-    assertTrue(
+    String refusal =
         alice
             .at("/mcp?toolsets=market,shell")
             .send("tools/list", new JsonObject())
             .refused(ErrorCode.BAD_REQUEST)
-            .getString("detail")
-            .startsWith("toolsets: shell is not acceptable; expected names of billing, capacity,"));
+            .getString("detail");
+    String expected = "toolsets: shell is not acceptable; expected names of ";
+    assertTrue(refusal.startsWith(expected), refusal);
+    String described =
+        Contract.load("mcp").piece("components", "parameters", "toolsets").getString("description");
+    for (String group : refusal.substring(expected.length()).split(", ", -1)) {
+      assertTrue(described.contains('`' + group + '`'), group);
+    }
     alice.at("/mcp?toolsets=,").send("tools/list", new JsonObject()).refused(ErrorCode.BAD_REQUEST);
   }
 

@@ -613,4 +613,36 @@ class NotificationMailsTest extends StoreFixture {
     run();
     assertEquals(4, sent.size(), "the second one waits");
   }
+
+  @Test
+  void theNoticesOfATickAreOneMail() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    NotificationMails process = process();
+    await(process.step(clock.millis()));
+    for (int i = 0; i < 2 * NotificationMails.MAX_ENTRIES; i++) {
+      cluster("tick-" + i);
+      noticeOf("tick-" + i);
+    }
+    while (await(process.step(clock.millis()))) {}
+    assertEquals(
+        List.of("acme: 200 events of your clusters"), sent.stream().map(Mail::subject).toList());
+  }
+
+  @Test
+  void aWithdrawalWaitsForOnePauseHoweverManyFirstNoticesWereMailed() throws Exception {
+    choose(ANN, Map.of("notice", "at-once"));
+    for (int i = 0; i < 12; i++) {
+      cluster("first-" + i);
+      noticeOf("first-" + i);
+      run();
+      clock.advance(1);
+    }
+    assertEquals(12, sent.size());
+    happens("first-0", new ClusterEvent.NoticeWithdrawn("198.18.0.1"));
+    run();
+    assertEquals(12, sent.size());
+    clock.advance(10 * MINUTE);
+    run();
+    assertEquals(13, sent.size());
+  }
 }

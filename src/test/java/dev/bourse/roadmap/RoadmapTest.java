@@ -63,7 +63,7 @@ class RoadmapTest {
   void whatIsShippedNamesOperationsThatExist() throws IOException {
     assertEquals(
         List.of(
-            "roadmap.yaml: entries[0]: operations is missing; what is shipped names the operations"
+            "roadmap.yaml: entries[0]: operations is missing; a shipped feature names the operations"
                 + " it consists of"),
         faults(ENTRY.formatted("shipped", "[]")));
     Roadmap named = read(ENTRY.formatted("shipped", "[readOutlook, dance]"));
