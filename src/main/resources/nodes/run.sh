@@ -234,7 +234,14 @@ provision() {
   if [ -n "$home" ]; then hand_over_home; fi
   if open_run; then offer_registrations || :; fi
   if [ -n "$first" ]; then
-    carry_out "$first" || fail 70 "prepare ended with $?"
+    prepared=0
+    carry_out "$first" || prepared=$?
+    # Statuses up to 100 belong to curl and apt, and those from 125 on to shells.
+    case $prepared in
+      0) ;;
+      113) fail 83 "prepare ended with 113" ;;
+      *) fail 70 "prepare ended with $prepared" ;;
+    esac
   fi
   # Again, because the command may have changed the login.
   require_plain_login

@@ -47,7 +47,10 @@ public record Cluster(
 
   public Cluster {
     allocations = List.copyOf(allocations);
-    if (writes.version < 0 || writes.revision < 0 || setbacks.provisionFailures < 0) {
+    if (writes.version < 0
+        || writes.revision < 0
+        || setbacks.provisionFailures < 0
+        || setbacks.joinRefusals < 0) {
       throw new IllegalArgumentException(
           "cluster %s has version %s, revision %s and %s failures; none can be negative"
               .formatted(
@@ -114,9 +117,11 @@ public record Cluster(
    * @param provisionFailures the number of grants unwound in a row
    * @param gangUnwoundAtMillis when the market last unwound an incomplete minimum; null if it did
    *     not since the last declaration
+   * @param joinRefusals the number of nodes in a row that the tenant's Kubernetes cluster refused
    */
-  public record Setbacks(int provisionFailures, @Nullable Long gangUnwoundAtMillis) {
-    static final Setbacks NONE = new Setbacks(0, null);
+  public record Setbacks(
+      int provisionFailures, @Nullable Long gangUnwoundAtMillis, int joinRefusals) {
+    static final Setbacks NONE = new Setbacks(0, null, 0);
   }
 
   /** Returns a new cluster without a declaration. */
@@ -362,7 +367,10 @@ public record Cluster(
 
   /** Returns a copy with these allocations whose incomplete minimum was unwound at that time. */
   Cluster withAllocations(List<Allocation> held, @Nullable Long unwoundAtMillis) {
-    return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
+    return copy(
+        writes,
+        held,
+        new Setbacks(setbacks.provisionFailures, unwoundAtMillis, setbacks.joinRefusals));
   }
 
   /**
@@ -416,6 +424,7 @@ public record Cluster(
     @Nullable Long retiredAtMillis;
     Alerts alerts;
     @Nullable Long gangUnwoundAtMillis;
+    int joinRefusals;
     Standing standing;
     @Nullable Drill drill;
 
@@ -437,6 +446,7 @@ public record Cluster(
       this.alerts = base.alerts;
       this.provisionFailures = base.setbacks.provisionFailures;
       this.gangUnwoundAtMillis = base.setbacks.gangUnwoundAtMillis;
+      this.joinRefusals = base.setbacks.joinRefusals;
       this.standing = base.standing;
       this.drill = base.drill;
     }
@@ -508,7 +518,7 @@ public record Cluster(
           verdict,
           hold,
           alerts,
-          new Setbacks(provisionFailures, gangUnwoundAtMillis),
+          new Setbacks(provisionFailures, gangUnwoundAtMillis, joinRefusals),
           standing,
           drill);
     }

@@ -236,6 +236,7 @@ final class ClusterRows {
         .changing("alerts", r -> AlertText.write(r.cluster.alerts()))
         .changing("provision_failures", r -> r.cluster.setbacks().provisionFailures())
         .changing("gang_unwound_at", r -> r.cluster.setbacks().gangUnwoundAtMillis())
+        .changing("join_refusals", r -> r.cluster.setbacks().joinRefusals())
         .changing("gate_cents", r -> r.gate(Standing.Gate::ceilingCents))
         .changing("gate_priced_at", r -> r.gate(Standing.Gate::pricedAtMillis))
         .changing("gate_at", r -> r.gate(Standing.Gate::atMillis))
@@ -252,7 +253,9 @@ final class ClusterRows {
 
   private static Cluster.Setbacks setbacks(Row row) {
     return new Cluster.Setbacks(
-        row.smallInteger("provision_failures"), row.integerOrNull("gang_unwound_at"));
+        row.smallInteger("provision_failures"),
+        row.integerOrNull("gang_unwound_at"),
+        row.smallInteger("join_refusals"));
   }
 
   private static Standing standing(Row row) {

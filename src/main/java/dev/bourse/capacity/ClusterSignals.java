@@ -48,8 +48,8 @@ final class ClusterSignals {
     if (change.hasGivenUp()) {
       count(events, cluster.pool(), GAVE_UP);
       LOG.info(
-          "organization {} gave up seats or fresh nodes of cluster {} and ranks last in pool {} for"
-              + " {} s",
+          "organization {} gave up seats or new nodes of cluster {}, or refused a node, and ranks"
+              + " last in pool {} for {} s",
           cluster.orgId(),
           cluster.name(),
           cluster.pool(),

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -400,6 +401,7 @@ public final class MarketTransitions {
     Allocation ready = found.get();
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = 0;
+    draft.joinRefusals = 0;
     Optional<Allocation> saved =
         Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::pinned);
     if (saved.isPresent()) {
@@ -486,13 +488,44 @@ public final class MarketTransitions {
    */
   public static Transition unwound(
       Cluster cluster, String allocationId, String cause, long nowMillis) {
+    return unwound(cluster, allocationId, cause, nowMillis, draft -> draft.provisionFailures++);
+  }
+
+  /**
+   * Unwinds a grant, as above, whose node the tenant's Kubernetes cluster did not admit. It counts
+   * as a new node that was given up, and the organization gets no other node of the pool for as
+   * long as it {@linkplain Standing#ranksLast ranks last}: a refusal costs nothing, so it must not
+   * keep machines from others.
+   */
+  public static Transition joinRefused(Cluster cluster, String allocationId, long nowMillis) {
+    Transition refused =
+        unwound(
+            cluster,
+            allocationId,
+            "the Kubernetes cluster refused the node",
+            nowMillis,
+            draft -> {
+              draft.joinRefusals++;
+              draft.standing = draft.standing.withGiveUp(nowMillis);
+            });
+    return refused.changesNothing()
+        ? refused
+        : refused.withBidderCounts(BidderEvents.Count.listGivenUp(cluster, 1));
+  }
+
+  private static Transition unwound(
+      Cluster cluster,
+      String allocationId,
+      String cause,
+      long nowMillis,
+      Consumer<Cluster.Draft> setback) {
     Optional<Allocation> found =
         cluster.find(allocationId).filter(a -> a.state() == Allocation.State.PROVISIONING);
     if (found.isEmpty()) {
       return Transition.none(cluster);
     }
     Cluster.Draft draft = cluster.draft();
-    draft.provisionFailures = cluster.setbacks().provisionFailures() + 1;
+    setback.accept(draft);
     draft.put(found.get().startReclaim(Allocation.Reason.UNWOUND, nowMillis));
     cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.withoutReplaces()));
     return new Transition(

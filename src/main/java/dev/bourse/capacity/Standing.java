@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param gate the ceiling read by the last tick that found the cluster with nodes or seats; null
  *     before the first
  * @param awaitedSlots seats that it has won without a node yet
- * @param gaveUpAtMillis when it last gave up a seat or a node granted within {@link #LAST_MILLIS};
- *     null if it never did, or longer ago than that
+ * @param gaveUpAtMillis when it last gave up a seat or a node granted within {@link #LAST_MILLIS},
+ *     or refused to admit a node; null if it never did, or longer ago than that
  */
 public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gaveUpAtMillis) {
   /** The standing of a cluster that has never had nodes or seats. */
@@ -50,7 +50,7 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
     return gaveUpAtMillis == null ? null : Long.valueOf(gaveUpAtMillis + LAST_MILLIS);
   }
 
-  /** Returns the standing after the cluster gave up a seat or a new node. */
+  /** Returns the standing after the cluster gave up a seat or a new node, or refused a node. */
   Standing withGiveUp(long nowMillis) {
     return new Standing(gate, 0, nowMillis);
   }

@@ -50,7 +50,12 @@ public record Transition(
     return new Transition(before, next, activity, row, ended, hourlyLimit, bidderCounts);
   }
 
-  /** True if the cluster gave up a seat that it won or a new node. */
+  /** Returns a copy with these amounts for the counts of bidders. */
+  Transition withBidderCounts(List<BidderEvents.Count> counts) {
+    return new Transition(before, next, activity, audit, ended, hourlyLimit, counts);
+  }
+
+  /** True if the cluster gave up a seat that it won or a new node, or refused a node. */
   boolean hasGivenUp() {
     Long at = next.standing().gaveUpAtMillis();
     return at != null && !at.equals(before.standing().gaveUpAtMillis());

@@ -234,6 +234,14 @@ final class AllocationWork {
    * Records the failure of the node first, so that no tick grants it before its backoff is stored.
    */
   private Future<Void> reportUnwound(Cluster cluster, Allocation allocation, Throwable why) {
+    if (cluster.kind() == Cluster.Kind.K8S
+        && why instanceof NodeFailureException refusal
+        && refusal.isJoinRefused()) {
+      return submit(
+              cluster,
+              (state, now) -> MarketTransitions.joinRefused(state, allocation.allocationId(), now))
+          .mapEmpty();
+    }
     Node node = nodes.get(allocation.nodeId());
     boolean isUnfit = why instanceof NodeFailureException failure && failure.isUnfit();
     return (node == null

@@ -67,6 +67,9 @@ final class Tick {
    */
   private final Set<String> last;
 
+  /** Organizations that rank last and whose Kubernetes clusters refused the last node. */
+  private final Set<String> refusing;
+
   /** Grants of minimums that were not completed in time. The tick reads clusters without them. */
   private final Map<String, List<Allocation>> overdue = new HashMap<>();
 
@@ -238,6 +241,14 @@ final class Tick {
                 cluster ->
                     SpendingAllowance.buys(cluster, pool.gpusPerNode())
                         && cluster.ceilingCents() >= pool.reserveCents())
+            .map(Cluster::orgId)
+            .collect(Collectors.toUnmodifiableSet());
+    this.refusing =
+        clusters.stream()
+            .filter(
+                cluster ->
+                    cluster.setbacks().joinRefusals() > 0
+                        && cluster.standing().ranksLast(nowMillis))
             .map(Cluster::orgId)
             .collect(Collectors.toUnmodifiableSet());
     this.last =
@@ -588,7 +599,7 @@ final class Tick {
         participation(cluster),
         last.contains(cluster.orgId()),
         held,
-        swaps(cluster));
+        refusing.contains(cluster.orgId()) ? List.of() : swaps(cluster));
   }
 
   /** Returns the nodes that a cluster wants to swap, in the order of its requests. */
@@ -608,16 +619,25 @@ final class Tick {
   }
 
   /**
-   * Returns the declared slots that a cluster can afford; a gang that waits after an unwound
-   * minimum gets no new ones.
+   * Returns the declared slots that a cluster can afford; one that {@linkplain #standsBack stands
+   * back} gets no new ones.
    */
   private int slots(Cluster cluster, int held) {
-    if (Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis)) {
+    if (standsBack(cluster)) {
       return held;
     }
     int declared = cluster.declaredSlots(pool.gpusPerNode());
     Integer more = affordable.get(cluster.name());
     return more == null ? declared : Math.min(declared, held + more);
+  }
+
+  /**
+   * True if a cluster does not bid for new nodes: a gang for a time after an unwound minimum, and
+   * every cluster of an organization whose Kubernetes cluster refused a node.
+   */
+  private boolean standsBack(Cluster cluster) {
+    return refusing.contains(cluster.orgId())
+        || Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis);
   }
 
   private static boolean isReplacementOf(Allocation replacement, Allocation replaced) {
@@ -888,7 +908,7 @@ final class Tick {
         bids ? Math.max(0, clearing.unseated().getOrDefault(cluster.name(), 0) - kept) : 0;
     boolean failing =
         (cluster.setbacks().provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
-                || Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis))
+                || standsBack(cluster))
             && cluster.pending(pool.gpusPerNode()) > 0;
     Optional<Long> admission = Optional.ofNullable(clearing.admissionCents());
     Clearing.Shortfall shortfall = clearing.shortfalls().get(cluster.name());

@@ -46,7 +46,10 @@
  * of an active node. Each node of a Kubernetes gang is active once it has joined, because the
  * tenant's control plane uses it from then on. Rejected: joins only after all machines are
  * prepared, because a control plane that refuses one node would use the others until the minimum is
- * given up.
+ * given up. A refused node is unwound without a fault of the machine, and the organization gets no
+ * other node of the pool for ten minutes ({@link
+ * dev.bourse.capacity.MarketTransitions#joinRefused}). Known residue: its next grant may be refused
+ * again, so a free machine is cleaned once in ten minutes at no cost to it.
  *
  * <p>The auction decides which nodes have no seat; {@link dev.bourse.market.Notices} decides what
  * happens to them. A holder that is outbid gets a notice and bids on as an incumbent, so notices

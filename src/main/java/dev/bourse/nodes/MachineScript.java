@@ -75,6 +75,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static final int CHANGED = 80;
   private static final int SUSPECT = 81;
   private static final int CHANGED_SINCE = 82;
+  private static final int JOIN_REFUSED = 83;
 
   private static final String COMMON = read("common.sh");
 
@@ -270,6 +271,9 @@ record MachineScript(String command, String input, int patienceSeconds) {
               call + ": the machine holds another allocation, or was reclaimed from this one");
       case PREPARE_FAILED ->
           NodeFailureException.lasting(call + ": the prepare command failed: " + printed);
+      case JOIN_REFUSED ->
+          NodeFailureException.joinRefused(
+              call + ": the Kubernetes cluster refused the node: " + printed);
       case END_SESSIONS_FAILED ->
           NodeFailureException.lasting(call + ": the tenant's sessions were not ended: " + printed);
       case WIPE_FAILED ->

@@ -12,7 +12,8 @@ public final class NodeFailureException extends RuntimeException {
     BUSY,
     LASTING,
     UNFIT,
-    HELD_BY_ANOTHER
+    HELD_BY_ANOTHER,
+    JOIN_REFUSED
   }
 
   private final Kind kind;
@@ -47,6 +48,11 @@ public final class NodeFailureException extends RuntimeException {
     return new NodeFailureException(message, Kind.HELD_BY_ANOTHER);
   }
 
+  /** The tenant's Kubernetes cluster did not admit the machine, which is not at fault. */
+  public static NodeFailureException joinRefused(String message) {
+    return new NodeFailureException(message, Kind.JOIN_REFUSED);
+  }
+
   /** Returns the kind of the failure as a word. */
   public String kind() {
     return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -70,5 +76,10 @@ public final class NodeFailureException extends RuntimeException {
   /** True if the machine is marked for another allocation; a lasting failure. */
   public boolean isHeldByAnother() {
     return kind == Kind.HELD_BY_ANOTHER;
+  }
+
+  /** True if the tenant's Kubernetes cluster did not admit the machine; a lasting failure. */
+  public boolean isJoinRefused() {
+    return kind == Kind.JOIN_REFUSED;
   }
 }

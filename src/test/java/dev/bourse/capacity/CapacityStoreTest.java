@@ -122,6 +122,8 @@ class CapacityStoreTest extends StoreFixture {
                 c, List.of(Sample.grant(0, null), Sample.grant(1, null)), List.of(), now));
     life.add((c, now) -> MarketTransitions.provisioned(c, "a0", 9_000, now));
     life.add((c, now) -> MarketTransitions.unwound(c, "a1", "broken", now));
+    life.add((c, now) -> Sample.settled(c, List.of(Sample.grant(3, null)), List.of(), now));
+    life.add((c, now) -> MarketTransitions.joinRefused(c, "a3", now));
     life.add((c, now) -> Capacity.swap(c, Sample.ACTOR, ip(0), TERMS, now));
     life.add((c, now) -> Sample.settled(c, List.of(Sample.grant(2, "a0")), List.of(), now));
     life.add(OperatorCommands.pin(ip(2), true));
@@ -144,7 +146,7 @@ class CapacityStoreTest extends StoreFixture {
           stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as the change feed sends it");
       now += 10_000;
     }
-    assertEquals(List.of(13L), integers("SELECT revision FROM cluster"));
+    assertEquals(List.of(15L), integers("SELECT revision FROM cluster"));
     assertEquals(List.of(2L), integers("SELECT COUNT(*) FROM audit"));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM allocation WHERE gone_at > 0"));
   }

@@ -75,7 +75,12 @@ class CapacityWalkTest {
                 (c, at) ->
                     MarketTransitions.provisioned(c, anyAllocation(), random.nextInt(9_000), at));
         case 9 ->
-            act("unwound", (c, at) -> MarketTransitions.unwound(c, anyAllocation(), "broken", at));
+            act(
+                "unwound",
+                (c, at) ->
+                    random.nextBoolean()
+                        ? MarketTransitions.unwound(c, anyAllocation(), "broken", at)
+                        : MarketTransitions.joinRefused(c, anyAllocation(), at));
         case 10 -> act("reclaimed", (c, at) -> MarketTransitions.reclaimed(c, anyAllocation()));
         default -> steer();
       }
@@ -300,7 +305,7 @@ class CapacityWalkTest {
           Allocation.Reason reason = Objects.requireNonNull(a.reclaim()).reason();
           expected.add(
               reason == Allocation.Reason.UNWOUND
-                  ? new ClusterEvent.Unwound(a.publicIp(), "broken")
+                  ? new ClusterEvent.Unwound(a.publicIp(), unwoundBy(before))
                   : new ClusterEvent.Released(a.publicIp(), reason));
         }
       }
@@ -315,6 +320,13 @@ class CapacityWalkTest {
       expected.sort(Comparator.comparing(String::valueOf));
       actual.sort(Comparator.comparing(String::valueOf));
       assertEquals(expected, actual);
+    }
+
+    /** The cause that the activity names for a grant that was unwound. */
+    private String unwoundBy(Cluster before) {
+      return cluster.setbacks().joinRefusals() > before.setbacks().joinRefusals()
+          ? "the Kubernetes cluster refused the node"
+          : "broken";
     }
 
     private Terms terms() {

@@ -59,6 +59,9 @@ final class FakeNodes implements NodeProvider {
   /** Machines whose hardware check fails at a grant. */
   final Set<String> unfit = new HashSet<>();
 
+  /** The number of further provisions that the tenant's Kubernetes cluster refuses. */
+  final Map<String, Integer> joinsToRefuse = new HashMap<>();
+
   /** Reclaims that find the files of root changed. */
   final Map<String, Integer> changed = new HashMap<>();
 
@@ -130,6 +133,9 @@ final class FakeNodes implements NodeProvider {
     }
     if (unfit.contains(node)) {
       return end(node, NodeFailureException.unfit("GPU 3 has 2 uncorrected memory errors"));
+    }
+    if (takeOne(joinsToRefuse, node)) {
+      return end(node, NodeFailureException.joinRefused("the control plane does not answer"));
     }
     if (takeOne(provisionsToFail, node)) {
       return end(node, NodeFailureException.passing("made to fail"));

@@ -124,6 +124,27 @@ class MarketWorkTest extends MarketFixture {
   }
 
   @Test
+  void aMachineThatTheKubernetesClusterRefusesIsNotAtFault() throws Exception {
+    onlyNode("n0");
+    nodes.joinsToRefuse.put("n0", 1);
+    adopt(Sample.onK8s(Sample.empty()));
+    await(market.start());
+    declare(8);
+
+    eventually(
+        "cleaned", () -> nodes.count("reclaim n0") == 1 && cluster().allocations().isEmpty());
+
+    assertEquals(1, nodes.count("provision n0"));
+    assertEquals(1, cluster().setbacks().joinRefusals());
+    assertEquals(0, cluster().setbacks().provisionFailures());
+    assertEquals(
+        List.of("n0"),
+        texts(
+            "SELECT node_id FROM node WHERE failures = 0 AND failure IS NULL AND usable_after = 0"
+                + " AND quarantined_at IS NULL AND node_id = 'n0'"));
+  }
+
+  @Test
   void aMachineThatIsNotAsItWasAcceptedIsQuarantinedAtTheFirstReclaim() throws Exception {
     onlyNode("n0");
     nodes.changed.put("n0", 1);

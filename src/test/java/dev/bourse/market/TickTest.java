@@ -362,6 +362,50 @@ class TickTest {
     assertEquals(new Verdict(false, true), decided(tick(POOL, NOW, nodes(9), failing)).verdict());
   }
 
+  /** Neither another cluster of the organization, nor a new declaration, evades the wait. */
+  @Test
+  void anOrganizationWhoseKubernetesClusterRefusedANodeGetsNoneForTenMinutes() {
+    Cluster refusing = Sample.onK8s(granted(declared(16), 0, null, NOW));
+    refusing = MarketTransitions.joinRefused(refusing, "a0", NOW).next();
+    refusing = Capacity.declare(refusing, order(16, "3.00", 1), TERMS, NOW).next();
+    Cluster sister = Sample.bidder("c2", "acme", "3.00", 8, 1, NOW);
+    Cluster rival = Sample.bidder("c3", "globex", "2.00", 8, 1, NOW);
+
+    Tick.Outcome soon = tick(POOL, NOW + 599_999, nodes(9), refusing, sister, rival);
+    assertEquals(List.of("c3"), winners(soon));
+    assertEquals(new Verdict(false, true), decided(soon).verdict());
+
+    long later = NOW + 600_000;
+    assertEquals(
+        List.of("c1", "c2", "c3"), winners(tick(POOL, later, nodes(9), refusing, sister, rival)));
+  }
+
+  @Test
+  void aNodeThatJoinsEndsTheWaitAfterARefusedOne() {
+    Cluster both = Sample.onK8s(granted(granted(declared(24), 0, null, NOW), 1, null, NOW));
+    Cluster refused = MarketTransitions.joinRefused(both, "a0", NOW).next();
+    assertEquals(List.of(), winners(tick(POOL, NOW + 1, nodes(9), refused)));
+
+    Cluster joined = MarketTransitions.provisioned(refused, "a1", 0, NOW).next();
+    assertEquals(List.of("c1"), winners(tick(POOL, NOW + 1, nodes(9), joined)));
+  }
+
+  /** A replacement does not need a seat, so the wait for seats alone would not stop it. */
+  @Test
+  void aRefusedReplacementIsNotGrantedAgainAtOnce() {
+    Cluster replacing = Sample.onK8s(granted(swapping(), 1, "a0", NOW));
+    Cluster refused = MarketTransitions.joinRefused(replacing, "a1", NOW).next();
+    assertEquals(List.of(), winners(tick(POOL, NOW + 1, nodes(9), refused)));
+  }
+
+  private static List<String> winners(Tick.Outcome outcome) {
+    return outcome.decided().entrySet().stream()
+        .filter(cluster -> !cluster.getValue().grants().isEmpty())
+        .map(Map.Entry::getKey)
+        .sorted()
+        .toList();
+  }
+
   @Test
   void whereNoDetectorIsArmedThereIsNoVerdict() {
     Pool blind =

@@ -283,6 +283,21 @@ class SshNodesTest extends SshNodesFixture {
   }
 
   @Test
+  void aPrepareCommandCanReportThatTheKubernetesClusterRefusesTheNode() throws Exception {
+    LocalMachine machine = machine("n1");
+    Setting setting = new Setting();
+    setting.prepare = "exit 113";
+
+    NodeFailureException failure =
+        fails(
+            "the Kubernetes cluster refused the node",
+            nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+
+    assertTrue(failure.isJoinRefused() && !failure.isPassing() && !failure.isUnfit());
+    assertFalse(Files.exists(keys("n1")));
+  }
+
+  @Test
   void aFailedPrepareCommandLetsNobodyInAndKeepsTheMark() throws Exception {
     LocalMachine machine = machine("n1");
     Setting setting = new Setting();
