@@ -1,5 +1,6 @@
 package dev.bourse.mail;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -12,16 +13,21 @@ import org.jspecify.annotations.Nullable;
  * @param text lines that end in {@code \n}; an address in it is on a line of its own
  * @param unsubscribe an address that ends mails of this kind with a POST (RFC 8058); null for a
  *     mail that cannot be ended
+ * @param useful how long its delivery is of use; it is not tried again after that
  */
-public record Mail(String to, String subject, String text, @Nullable String unsubscribe) {
+public record Mail(
+    String to, String subject, String text, @Nullable String unsubscribe, Duration useful) {
+  /** Long enough for a mail server that is away for a night, and less than a queue keeps mails. */
+  public static final Duration A_DAY = Duration.ofHours(23);
+
   private static final Pattern ADDRESS =
       Pattern.compile("[!#-'*+./-9=?A-Z^-~-]{1,64}@[A-Za-z0-9.-]{1,253}");
   private static final int MAX_SUBJECT = 200;
   private static final Pattern URL = Pattern.compile("https?://[!-;=?-~]{1,1000}");
 
   /** Makes a mail that cannot be ended. */
-  public Mail(String to, String subject, String text) {
-    this(to, subject, text, null);
+  public Mail(String to, String subject, String text, Duration useful) {
+    this(to, subject, text, null, useful);
   }
 
   /**

@@ -38,7 +38,7 @@ public final class MemberMails {
                 commit(
                     found.stream()
                         .filter(Mail::isAddress)
-                        .map(to -> new Mail(to, subject, text))
+                        .map(to -> new Mail(to, subject, text, Mail.A_DAY))
                         .toList(),
                     mails -> {
                       List<Statement> all = new ArrayList<>(statements);

@@ -10,6 +10,7 @@ import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -27,11 +28,12 @@ abstract class SmtpQueue implements MailSender {
   private static final Logger LOG = LoggerFactory.getLogger(SmtpQueue.class);
 
   /**
-   * Delays before a mail is tried again: together less than the 15 minutes for which a link is
-   * valid. Network jitter is enough to keep several processes apart.
+   * Delays before a mail is tried again. Most outages of a server are short; the last delay, which
+   * repeats, is the longest that a mail may be late when a long one ends. Network jitter is enough
+   * to keep several processes apart.
    */
   static final List<Long> USUAL_PAUSES_MILLIS =
-      List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L);
+      List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L, 900_000L);
 
   private final SmtpServer server;
   private final List<Long> pausesMillis;
@@ -39,7 +41,7 @@ abstract class SmtpQueue implements MailSender {
   private final AtomicLong undelivered = new AtomicLong();
 
   /**
-   * @param pausesMillis delays before each retry; a mail is given up after the last one fails
+   * @param pausesMillis delays before each retry, of which the last repeats
    * @param pollMillis interval at which mails of other processes and retries are polled
    */
   SmtpQueue(
@@ -150,9 +152,22 @@ abstract class SmtpQueue implements MailSender {
 
   private OptionalLong next(
       int tries, long firstTryMillis, long nowMillis, RandomGenerator jitter) {
-    return tries > pausesMillis.size()
-        ? OptionalLong.empty()
-        : OptionalLong.of(nowMillis + pausesMillis.get(tries - 1));
+    return OptionalLong.of(nowMillis + pauseMillis(pausesMillis, tries));
+  }
+
+  private static long pauseMillis(List<Long> pausesMillis, int tries) {
+    return pausesMillis.get(Math.min(tries, pausesMillis.size()) - 1);
+  }
+
+  /** Returns the number of attempts for which there is time while a mail is of use. */
+  static int mostTries(List<Long> pausesMillis, Duration useful) {
+    int tries = 1;
+    long left = useful.toMillis() - pauseMillis(pausesMillis, tries);
+    while (left >= 0) {
+      tries++;
+      left -= pauseMillis(pausesMillis, tries);
+    }
+    return tries;
   }
 
   /** Each mail is a queue of its own, so that mails that fail leave room for others. */
@@ -181,7 +196,7 @@ abstract class SmtpQueue implements MailSender {
     @Override
     public Future<Attempt> send(Claim claim) {
       Mail mail = claim.mail();
-      if (mail == null || claim.tries() > pausesMillis.size() + 1) {
+      if (mail == null || claim.tries() > mostTries(pausesMillis, mail.useful())) {
         String fault =
             mail == null ? claim.fault() : "no process could store the result of its attempt";
         return Future.succeededFuture(new Attempt(null, fault, true));
@@ -190,7 +205,12 @@ abstract class SmtpQueue implements MailSender {
           .deliver(mail, claim.id())
           .map(new Attempt(null, null))
           .otherwise(
-              cause -> new Attempt(null, SmtpServer.shown(cause), SmtpServer.isFinal(cause)));
+              cause ->
+                  new Attempt(
+                      null,
+                      SmtpServer.shown(cause),
+                      SmtpServer.isFinal(cause)
+                          || claim.tries() == mostTries(pausesMillis, mail.useful())));
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +35,8 @@ public final class StoredMail extends SmtpQueue {
   private static final long POLL_MILLIS = 2_000;
 
   private static final int ID_LENGTH = 22;
+
+  private static final long FORMERLY_USEFUL_MILLIS = 900_000;
 
   /** The longest delay between two attempts. */
   public static final long LONGEST_PAUSE_MILLIS = Collections.max(USUAL_PAUSES_MILLIS);
@@ -113,7 +116,8 @@ public final class StoredMail extends SmtpQueue {
             .put("to", mail.to())
             .put("subject", mail.subject())
             .put("text", mail.text())
-            .put("unsubscribe", mail.unsubscribe());
+            .put("unsubscribe", mail.unsubscribe())
+            .put("useful_ms", mail.useful().toMillis());
     Encrypted encrypted = keyring.encrypt(OutboxRows.place(id), content.toBuffer().getBytes());
     return commit
         .apply(List.of(rows.insertion(id, encrypted, mail.share(OutboxRows.MAX_WAITING))))
@@ -145,7 +149,9 @@ public final class StoredMail extends SmtpQueue {
         mail.getString("to"),
         mail.getString("subject"),
         mail.getString("text"),
-        mail.getString("unsubscribe"));
+        mail.getString("unsubscribe"),
+        // The previous release stores mails without it and tries them for some minutes.
+        Duration.ofMillis(mail.getLong("useful_ms", FORMERLY_USEFUL_MILLIS)));
   }
 
   @Override

@@ -4,15 +4,15 @@
  *
  * <p>Callers do not wait for delivery, because an unreachable server may take minutes to time out.
  * Mails wait in a bounded queue ({@link dev.bourse.mail.SmtpQueue}), and the engine of {@code
- * delivery} sends them and retries them with growing delays while their links are valid. With a
- * secret key the queue is a table ({@link dev.bourse.mail.StoredMail}): a mail is stored,
- * encrypted, in the commit of the change it is about, and any process sends it, once or, if a
- * process dies while sending, twice. Without a key it waits in memory ({@link
- * dev.bourse.mail.SmtpMail}) and is lost if the process ends first; the person requests another
- * link. {@link dev.bourse.mail.MemberMails} notifies the members of an organization in the commit
- * of a change. Mails that a person can end fill half of the queue at most, so that sign-in links
- * find room. {@link dev.bourse.mail.Mail} rejects an address or a subject that could inject a
- * header, so that the senders need not check it.
+ * delivery} sends them and retries them with growing delays while they are of use: a sign-in link
+ * for as long as it is valid, any other mail for almost a day. With a secret key the queue is a
+ * table ({@link dev.bourse.mail.StoredMail}): a mail is stored, encrypted, in the commit of the
+ * change it is about, and any process sends it, once or, if a process dies while sending, twice.
+ * Without a key it waits in memory ({@link dev.bourse.mail.SmtpMail}) and is lost if the process
+ * ends first; the person requests another link. {@link dev.bourse.mail.MemberMails} notifies the
+ * members of an organization in the commit of a change. Mails that a person can end fill half of
+ * the queue at most, so that sign-in links find room. {@link dev.bourse.mail.Mail} rejects an
+ * address or a subject that could inject a header, so that the senders need not check it.
  *
  * <p>Rejected: a queue in the store without encryption, because backups would contain links that
  * sign people in.

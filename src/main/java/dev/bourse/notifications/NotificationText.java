@@ -43,7 +43,8 @@ record NotificationText(Supplier<String> baseUrl, EventLink link, UnsubscribeTok
                   due.address(),
                   subject(due, bodies, events),
                   text(bodies, events, unsubscribe),
-                  unsubscribe);
+                  unsubscribe,
+                  Mail.A_DAY);
             });
   }
 

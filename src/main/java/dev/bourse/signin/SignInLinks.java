@@ -218,7 +218,8 @@ public final class SignInLinks implements Invitations {
         each link works. If you did not ask for it, ignore this mail: nobody is signed
         in unless somebody opens the link and confirms.
         """
-            .formatted(url(token)));
+            .formatted(url(token)),
+        VALIDITY);
   }
 
   /**
@@ -248,6 +249,7 @@ public final class SignInLinks implements Invitations {
         confirm.
         """
             .formatted(
-                inviter.isEmpty() ? "An operator of this service" : inviter, where, url(token)));
+                inviter.isEmpty() ? "An operator of this service" : inviter, where, url(token)),
+        Mail.A_DAY);
   }
 }

@@ -19,7 +19,7 @@ import jakarta.mail.internet.MimeMessage;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.Collections;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +30,11 @@ import org.junit.jupiter.api.Test;
 /** Mail through a real SMTP server, and invalid mails. */
 class SmtpMailTest {
   private static final Mail MAIL =
-      new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
+      new Mail(
+          "alice@acme.example",
+          "Sign in",
+          "Open this:\n\nhttp://localhost/x?token=1\n",
+          Duration.ofMinutes(15));
 
   private final Vertx vertx = Vertx.vertx();
   private final FakeClock clock = new FakeClock(0);
@@ -54,13 +58,14 @@ class SmtpMailTest {
         null);
   }
 
-  private SmtpMail sender(int port, Long... pauses) {
-    return sender(relay(port, 100), pauses);
+  private SmtpMail sender(int port, long pauseMillis) {
+    return sender(relay(port, 100), pauseMillis);
   }
 
-  private SmtpMail sender(SmtpServer relay, Long... pauses) {
+  private SmtpMail sender(SmtpServer relay, long pauseMillis) {
     SmtpMail sender =
-        new SmtpMail(vertx, relay, List.of(pauses), 20, clock, System::nanoTime, new Random(1));
+        new SmtpMail(
+            vertx, relay, List.of(pauseMillis), 20, clock, System::nanoTime, new Random(1));
     sender.start(TestJobs.of(vertx, clock));
     return sender;
   }
@@ -70,7 +75,7 @@ class SmtpMailTest {
     GreenMail server = server(0);
     server.start();
     try {
-      SmtpMail sender = sender(server.getSmtp().getPort());
+      SmtpMail sender = sender(server.getSmtp().getPort(), 60_000);
       assertTrue(sender.send(MAIL));
       assertTrue(server.waitForIncomingEmail(60_000, 1));
       MimeMessage arrived = server.getReceivedMessages()[0];
@@ -89,7 +94,7 @@ class SmtpMailTest {
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
-    SmtpMail sender = sender(port, Collections.nCopies(1_200, 50L).toArray(Long[]::new));
+    SmtpMail sender = sender(port, 50);
     assertTrue(sender.send(MAIL));
     GreenMail server = server(port);
     server.start();
@@ -103,7 +108,7 @@ class SmtpMailTest {
 
   @Test
   void pastItsBoundTheQueueTakesNoMore() {
-    SmtpMail sender = sender(1, 60_000L);
+    SmtpMail sender = sender(1, 60_000);
     for (int i = 0; i < SmtpMail.MAX_WAITING; i++) {
       assertTrue(sender.send(MAIL));
     }
@@ -114,7 +119,7 @@ class SmtpMailTest {
   @Test
   void itClosesWhileConnectionsAreRefused() {
     for (int round = 0; round < 300; round++) {
-      SmtpMail sender = sender(1, 60_000L);
+      SmtpMail sender = sender(1, 60_000);
       assertTrue(sender.send(MAIL));
       assertTrue(sender.send(MAIL));
       sender.close().await();
@@ -125,7 +130,7 @@ class SmtpMailTest {
   void itClosesWhileAServerIsSilent() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       silent.setSoTimeout(60_000);
-      SmtpMail sender = sender(silent.getLocalPort(), 60_000L);
+      SmtpMail sender = sender(silent.getLocalPort(), 60_000);
       assertTrue(sender.send(MAIL));
       try (Socket connection = silent.accept()) {
         sender.close().await();
@@ -139,7 +144,7 @@ class SmtpMailTest {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       silent.setSoTimeout(60_000);
       SmtpServer relay = relay(silent.getLocalPort(), 60_000);
-      SmtpMail sender = sender(relay, 60_000L);
+      SmtpMail sender = sender(relay, 60_000);
       assertTrue(sender.send(MAIL));
       try (Socket first = silent.accept()) {
         sender.close().await();
@@ -157,7 +162,7 @@ class SmtpMailTest {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         LogCapture log = new LogCapture()) {
       silent.setSoTimeout(60_000);
-      SmtpMail sender = sender(silent.getLocalPort(), 60_000L);
+      SmtpMail sender = sender(silent.getLocalPort(), 60_000);
       assertTrue(sender.send(MAIL));
       Future<Void> closed;
       try (Socket connection = silent.accept()) {
@@ -203,13 +208,15 @@ class SmtpMailTest {
             "<a@b.example>",
             "a b@c.example",
             "@c.example")) {
-      assertThrows(IllegalArgumentException.class, () -> new Mail(to, "s", "t"), to);
+      assertThrows(IllegalArgumentException.class, () -> new Mail(to, "s", "t", Mail.A_DAY), to);
     }
     for (String subject : List.of("s\r\nBcc: c@d.example", "s\n", "s\0")) {
       assertThrows(
-          IllegalArgumentException.class, () -> new Mail("a@b.example", subject, "t"), subject);
+          IllegalArgumentException.class,
+          () -> new Mail("a@b.example", subject, "t", Mail.A_DAY),
+          subject);
     }
-    assertEquals("o'hara+1@b.example", new Mail("o'hara+1@b.example", "s", "t").to());
+    assertEquals("o'hara+1@b.example", new Mail("o'hara+1@b.example", "s", "t", Mail.A_DAY).to());
   }
 
   @Test

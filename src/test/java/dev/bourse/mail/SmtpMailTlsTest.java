@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -35,7 +36,14 @@ import org.subethamail.smtp.server.SMTPServer;
 class SmtpMailTlsTest {
   private static final String PASSWORD = "correct horse";
   private static final Mail MAIL =
-      new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
+      new Mail(
+          "alice@acme.example",
+          "Sign in",
+          "Open this:\n\nhttp://localhost/x?token=1\n",
+          Duration.ofMillis(5));
+
+  /** Longer than the mail is of use. */
+  private static final long NO_RETRY = 60_000;
 
   /** The JDK's keytool creates one in a process of its own, which takes a second. */
   private static final SelfSignedCertificate CERTIFICATE =
@@ -120,7 +128,7 @@ class SmtpMailTlsTest {
   }
 
   private SmtpMail sender(
-      String host, int port, String password, MailConfig.Security security, Long... pauses) {
+      String host, int port, String password, MailConfig.Security security, long pauseMillis) {
     SmtpMail made =
         new SmtpMail(
             vertx,
@@ -131,7 +139,7 @@ class SmtpMailTlsTest {
                 30_000,
                 100,
                 CERTIFICATE.trustOptions()),
-            List.of(pauses),
+            List.of(pauseMillis),
             20,
             clock,
             System::nanoTime,
@@ -171,7 +179,7 @@ class SmtpMailTlsTest {
   void withStartTlsAndThePasswordAMailArrives() throws Exception {
     SSLContext tls = tls();
     int port = serve(made -> made.startTlsSocketFactory(tls).enableTLS().requireTLS());
-    sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS).send(MAIL);
+    sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, NO_RETRY).send(MAIL);
     arrives();
   }
 
@@ -179,7 +187,7 @@ class SmtpMailTlsTest {
   void withTlsFromTheFirstByteAndThePasswordAMailArrives() throws Exception {
     SSLContext tls = tls();
     int port = serve(made -> made.serverSocketFactory(tls));
-    sender("localhost", port, PASSWORD, MailConfig.Security.IMPLICIT).send(MAIL);
+    sender("localhost", port, PASSWORD, MailConfig.Security.IMPLICIT, NO_RETRY).send(MAIL);
     arrives();
   }
 
@@ -187,8 +195,7 @@ class SmtpMailTlsTest {
   void withAWrongPasswordTheMailIsGivenUpAndTheLogSaysWhyWithoutThePassword() throws Exception {
     SSLContext tls = tls();
     int port = serve(made -> made.startTlsSocketFactory(tls).enableTLS().requireTLS());
-    String log =
-        givenUp(sender("localhost", port, "wrong pass", MailConfig.Security.STARTTLS, 10L, 10L));
+    String log = givenUp(sender("localhost", port, "wrong pass", MailConfig.Security.STARTTLS, 2));
     assertTrue(log.contains("AUTH"), log);
     assertFalse(log.contains("wrong pass"), log);
     assertFalse(logins.isEmpty());
@@ -197,7 +204,8 @@ class SmtpMailTlsTest {
   @Test
   void aServerWithoutStartTlsIsToldNeitherPasswordNorMail() throws Exception {
     int port = serve(made -> made.enableTLS(false));
-    String log = givenUp(sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS));
+    String log =
+        givenUp(sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, NO_RETRY));
     assertTrue(log.contains("STARTTLS"), log);
     assertEquals(List.of(), logins);
   }
@@ -206,11 +214,11 @@ class SmtpMailTlsTest {
   void aServerWithAnothersCertificateIsToldNeitherPasswordNorMail() throws Exception {
     SSLContext tls = tls();
     int port = serve(made -> made.startTlsSocketFactory(tls).enableTLS().requireTLS());
-    givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.STARTTLS));
+    givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.STARTTLS, NO_RETRY));
     assertEquals(List.of(), logins);
     Objects.requireNonNull(server).stop();
     port = serve(made -> made.serverSocketFactory(tls));
-    givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.IMPLICIT));
+    givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.IMPLICIT, NO_RETRY));
     assertEquals(List.of(), logins);
   }
 
@@ -222,9 +230,7 @@ class SmtpMailTlsTest {
     int port = Ports.free();
     serve(port, made -> made.startTlsSocketFactory(theirs).enableTLS().requireTLS());
     // More failures than concurrent connections; none of the connections leaks.
-    String log =
-        givenUp(
-            sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, 1L, 1L, 1L, 1L, 1L));
+    String log = givenUp(sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, 1));
     assertTrue(log.contains("in 6 attempts"), log);
     Objects.requireNonNull(server).stop();
     SSLContext ours = tls();

@@ -17,7 +17,6 @@ import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -28,7 +27,10 @@ import org.junit.jupiter.api.Test;
 /** Mail that several processes queue and send, through a real server. */
 class StoredMailTest extends StoreFixture {
   private static final Keyring KEYRING = keyring(1);
-  private static final List<Long> PAUSES = List.of(10L, 10L);
+  private static final List<Long> PAUSES = List.of(10L);
+
+  /** Two pauses end within it. */
+  private static final Duration USEFUL = Duration.ofMillis(25);
 
   private final GreenMail server = MailServer.smtp(0);
   private final List<StoredMail> processes = new ArrayList<>();
@@ -49,7 +51,8 @@ class StoredMailTest extends StoreFixture {
   }
 
   private static Mail mail(int number) {
-    return new Mail("alice@acme.example", "Mail " + number, "Open this:\n\nhttp://x/?token=1\n");
+    return new Mail(
+        "alice@acme.example", "Mail " + number, "Open this:\n\nhttp://x/?token=1\n", USEFUL);
   }
 
   private int port() {
@@ -172,9 +175,9 @@ class StoredMailTest extends StoreFixture {
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
-    StoredMail process = process(port, KEYRING, Collections.nCopies(6_000, 10L));
+    StoredMail process = process(port, KEYRING, PAUSES);
     process.start(TestJobs.of(vertx, clock));
-    assertTrue(process.send(mail(1)));
+    assertTrue(process.send(new Mail("a@acme.example", "s", "t\n", Mail.A_DAY)));
     eventually("it was tried", () -> count("tries > 1") == 1);
     GreenMail late = MailServer.smtp(port);
     late.start();
@@ -184,6 +187,14 @@ class StoredMailTest extends StoreFixture {
     } finally {
       late.stop();
     }
+  }
+
+  /** A link is tried while it is valid; any other mail, until the queue would discard it. */
+  @Test
+  void aMailIsTriedWhileItIsOfUse() {
+    List<Long> pauses = SmtpQueue.USUAL_PAUSES_MILLIS;
+    assertEquals(6, SmtpQueue.mostTries(pauses, Duration.ofMinutes(15)));
+    assertEquals(97, SmtpQueue.mostTries(pauses, Mail.A_DAY));
   }
 
   @Test
@@ -232,7 +243,8 @@ class StoredMailTest extends StoreFixture {
   void mailsThatCanBeEndedLeaveHalfOfThePlacesToOthers() throws Exception {
     fill(OutboxRows.MAX_WAITING / 2 - 1);
     StoredMail process = process(1, KEYRING, PAUSES);
-    Mail bulk = new Mail("a@acme.example", "s", "t\n", "https://b.example/unsubscribe?token=t");
+    Mail bulk =
+        new Mail("a@acme.example", "s", "t\n", "https://b.example/unsubscribe?token=t", USEFUL);
     await(process.send(bulk, database::commit));
     fails(OutboxFullException.class, process.send(bulk, database::commit));
     await(process.send(mail(1), database::commit));
