@@ -1,5 +1,6 @@
 package dev.bourse.command;
 
+import dev.bourse.remote.Dollars;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -44,7 +45,6 @@ public record LossText(String text, Optional<String> shows, Map<String, String> 
 
   private static final String MICROS = "_micros";
   private static final int MICRO_DIGITS = 6;
-  private static final int CENT_DIGITS = 2;
 
   public LossText {
     when = Collections.unmodifiableMap(new LinkedHashMap<>(when));
@@ -176,9 +176,7 @@ public record LossText(String text, Optional<String> shows, Map<String, String> 
   }
 
   private static String dollars(BigDecimal usd) {
-    BigDecimal sum = usd.abs().stripTrailingZeros();
-    return (usd.signum() < 0 ? "-$" : "$")
-        + sum.setScale(Math.max(CENT_DIGITS, sum.scale())).toPlainString();
+    return (usd.signum() < 0 ? "-$" : "$") + Dollars.text(usd.abs());
   }
 
   private static String named(@Nullable Object item) {

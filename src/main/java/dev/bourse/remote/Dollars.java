@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Formats money for people: {@code amount_micros} 2500500000 is {@code amount_usd} 2500.50, and the
  * price 1.5 is 1.50.
  */
-final class Dollars {
+public final class Dollars {
   private static final String MICROS = "_micros";
   private static final String PRICE = "_per_gpu_hour";
   private static final int MICRO_DIGITS = 6;
@@ -36,7 +36,8 @@ final class Dollars {
     return text(BigDecimal.valueOf(((Number) value).longValue(), MICRO_DIGITS));
   }
 
-  private static String text(BigDecimal amount) {
+  /** Returns an amount with all its digits after the point and at least two: 2.50. */
+  public static String text(BigDecimal amount) {
     BigDecimal dollars = amount.stripTrailingZeros();
     return dollars.setScale(Math.max(CENT_DIGITS, dollars.scale())).toPlainString();
   }

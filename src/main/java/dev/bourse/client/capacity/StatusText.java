@@ -1,11 +1,11 @@
 package dev.bourse.client.capacity;
 
 import dev.bourse.core.Text;
+import dev.bourse.remote.Dollars;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -61,8 +61,7 @@ final class StatusText {
             .filter(Objects::nonNull)
             .map(BigDecimal::new)
             .reduce(BigDecimal.ZERO, BigDecimal::add);
-    return "all clusters: $%s an hour%n"
-        .formatted(usd.setScale(Math.max(2, usd.scale()), RoundingMode.UNNECESSARY));
+    return "all clusters: $%s an hour%n".formatted(Dollars.text(usd));
   }
 
   /** The command that raises a cluster's ceiling. */
@@ -107,6 +106,10 @@ final class StatusText {
     }
   }
 
+  private static @Nullable String money(@Nullable Object amount) {
+    return amount == null ? null : Dollars.text(decimal(amount));
+  }
+
   private static BigDecimal decimal(Object number) {
     return new BigDecimal(number.toString());
   }
@@ -127,18 +130,15 @@ final class StatusText {
         .put("gpus", declared == null ? 0 : declared.getInteger("max_gpus"))
         .put("active", active * perNode)
         .put("pending", state.getInteger("pending") * perNode)
-        .put("max_price", declared == null ? null : declared.getValue("max_price_per_gpu_hour"))
-        .put("price", price)
+        .put(
+            "max_price",
+            declared == null ? null : money(declared.getValue("max_price_per_gpu_hour")))
+        .put("price", money(price))
         .put(
             "usd_an_hour",
-            price == null
-                ? null
-                : price
-                    .multiply(BigDecimal.valueOf(active * perNode))
-                    .stripTrailingZeros()
-                    .toPlainString())
+            price == null ? null : money(price.multiply(BigDecimal.valueOf(active * perNode))))
         .put("until", declared == null ? null : declared.getString("until"))
-        .put("max_spend", declared == null ? null : declared.getValue("max_spend_usd"))
+        .put("max_spend", declared == null ? null : money(declared.getValue("max_spend_usd")))
         .put("min_gpus", declared == null ? null : declared.getValue("min_gpus"))
         .put("version", state.getLong("version"));
   }

@@ -68,6 +68,7 @@ class StatusTextTest {
   void aFailedNodeIsNamedWithItsReasonsAndWhatReplacesIt() {
     String text = status("failed", false, "GPU 3 is lost", "GPU 4 is slow");
     assertTrue(text.contains("HEALTH"), text);
+    assertTrue(text.contains("  2.00  "), text);
     assertTrue(text.contains("acme-train: 198.18.0.7 is failed since "), text);
     assertTrue(
         text.contains("GPU 3 is lost; GPU 4 is slow; to replace it: bourse nodes swap"), text);
