@@ -14,6 +14,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
@@ -83,14 +84,13 @@ public final class AssetFiles {
 
   private final Map<String, byte[]> files = new TreeMap<>();
 
+  /** The modules that each module needs to load, found once because most are needed by many. */
+  private final Map<String, List<String>> imported = new HashMap<>();
+
   /** The modules of the first script, each after those that it imports. */
   private final Set<String> joined = new LinkedHashSet<>();
 
-  private final Path target;
-
-  private AssetFiles(Path target) {
-    this.target = target;
-  }
+  private AssetFiles() {}
 
   /**
    * Writes the files.
@@ -99,12 +99,27 @@ public final class AssetFiles {
    *     folder, which is emptied first
    */
   public static void main(String[] args) throws IOException {
-    AssetFiles assets = new AssetFiles(Path.of(args[2]));
-    assets.gather(Path.of(args[0]));
-    assets.fillClient(OperationTable.script(Path.of(args[1])));
+    Path resources = Path.of(args[0]);
+    of(resources, Path.of(args[1]))
+        .write(Path.of(args[2]), Files.readString(resources.resolve(CONSOLE + Assets.SHELL)));
+  }
+
+  /**
+   * Gathers the files of a folder of resources and of a folder of contracts in JSON, and joins the
+   * first script. Fails if a module imports what does not exist, or cannot be joined.
+   */
+  static AssetFiles of(Path resources, Path contracts) throws IOException {
+    AssetFiles assets = new AssetFiles();
+    assets.gather(resources);
+    assets.fillClient(OperationTable.script(contracts));
     assets.requireWholeness();
     assets.join();
-    assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
+    return assets;
+  }
+
+  /** Returns the path under which all files are served. */
+  String base() {
+    return "/assets/" + digest();
   }
 
   /** Inserts the contracts' operations into the client module. */
@@ -178,14 +193,16 @@ public final class AssetFiles {
     files.put(ENTRY, script.getBytes(UTF_8));
   }
 
-  private void write(String shell) throws IOException {
-    empty();
+  private void write(Path target, String shell) throws IOException {
+    empty(target);
     Files.createDirectories(target);
-    String base = "/assets/" + digest();
+    String base = base();
     JsonObject index = new JsonObject().put("base", base);
     JsonObject listed = new JsonObject();
     for (Map.Entry<String, byte[]> file : files.entrySet()) {
-      listed.put(file.getKey(), write(file.getKey(), type(file.getKey()), file.getValue()));
+      listed.put(
+          file.getKey(),
+          write(target.resolve(file.getKey()), type(file.getKey()), file.getValue()));
     }
     String importMap = importMap(base);
     String page = shell.replace("${assets}", base).replace("${import_map}", importMap);
@@ -194,7 +211,8 @@ public final class AssetFiles {
     index.put("files", listed);
     index.put(
         "shell",
-        write(Assets.SHELL, PageTemplates.HTML, page.getBytes(UTF_8)).put("import_map", policy));
+        write(target.resolve(Assets.SHELL), PageTemplates.HTML, page.getBytes(UTF_8))
+            .put("import_map", policy));
     Files.writeString(target.resolve(Assets.INDEX), index.encode());
   }
 
@@ -215,7 +233,7 @@ public final class AssetFiles {
         });
   }
 
-  private void empty() throws IOException {
+  private static void empty(Path target) throws IOException {
     if (Files.isDirectory(target)) {
       try (Stream<Path> old = Files.walk(target)) {
         for (Path file : old.filter(Files::isRegularFile).toList()) {
@@ -246,8 +264,7 @@ public final class AssetFiles {
   /**
    * Writes a file, and its compressed forms if they are smaller; returns its entry in the index.
    */
-  private JsonObject write(String name, String type, byte[] bytes) throws IOException {
-    Path file = target.resolve(name);
+  private static JsonObject write(Path file, String type, byte[] bytes) throws IOException {
     Files.createDirectories(file.getParent());
     Files.write(file, bytes);
     JsonArray encodings = new JsonArray();
@@ -314,12 +331,19 @@ public final class AssetFiles {
           "module " + name + " is missing, but another module imports it");
     }
     if (seen.add(name)) {
-      Matcher imports = STATIC_IMPORT.matcher(new String(script, UTF_8));
-      while (imports.find()) {
-        need(resolve(name, imports.group(1)), seen, needed);
+      for (String other : imported.computeIfAbsent(name, unknown -> imports(name, script))) {
+        need(other, seen, needed);
       }
       needed.add(name);
     }
+  }
+
+  private static List<String> imports(String name, byte[] script) {
+    return STATIC_IMPORT
+        .matcher(new String(script, UTF_8))
+        .results()
+        .map(found -> resolve(name, found.group(1)))
+        .toList();
   }
 
   private static String resolve(String importing, String name) {
