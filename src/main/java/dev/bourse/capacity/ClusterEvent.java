@@ -287,9 +287,15 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** An entry of an earlier release whose text this release does not know. */
+  /** An entry of another release whose text this release does not know. */
   record Unrecognized(@Nullable String note, @Nullable String releaseReason)
       implements ClusterEvent {
+    /** Leaves out the text, because it may have the address of a node. */
+    @Override
+    public ClusterEvent named(@Nullable String name) {
+      return new Unrecognized(null, releaseReason);
+    }
+
     @Override
     public @Nullable String kind() {
       return null;

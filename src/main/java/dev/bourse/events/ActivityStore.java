@@ -190,6 +190,19 @@ public final class ActivityStore {
         ActivityStore::entry);
   }
 
+  /**
+   * Returns the surface that shows a cluster. For a cluster that is not stored it is the Kubernetes
+   * surface, which shows no address.
+   */
+  public Future<Cluster.Kind> findSurface(String cluster) {
+    return database
+        .readFirst(
+            "SELECT kind FROM cluster WHERE name = ?",
+            List.of(cluster),
+            row -> row.value(Cluster.Kind.class, "kind"))
+        .map(found -> found.orElse(Cluster.Kind.K8S));
+  }
+
   /** Returns the id of the newest entry of all clusters; 0 if there is none. */
   public Future<Long> newestId() {
     return database.readOne(

@@ -50,15 +50,19 @@ final class Reachability {
           .formatted(String.join(", ", Collections.nCopies(SEEN_PER_STATEMENT, "?")));
 
   /**
-   * The columns of the row in the holder's trail. They leave out the error, which shows how
-   * operators reach machines. There is no row while a machine is being prepared or taken back,
-   * because it may be silent then.
+   * The columns of the row in the holder's trail, with the node's identity on the holder's surface.
+   * They leave out the error, which shows how operators reach machines. There is no row while a
+   * machine is being prepared or taken back, because it may be silent then.
    */
   private static final AuditStore.OwnColumns HOLDER =
       new AuditStore.OwnColumns(
           "c.org_id",
           "c.name",
-          "'public_ip=' || COALESCE(a.public_ip, '') || ' slot=' || a.slot || CAST(? AS TEXT)");
+          """
+          CASE WHEN c.kind = 'K8S' THEN 'name=' || a.node_id
+          ELSE 'public_ip=' || COALESCE(a.public_ip, '') END
+          || ' slot=' || a.slot || CAST(? AS TEXT)\
+          """);
 
   private static final String HELD =
       """

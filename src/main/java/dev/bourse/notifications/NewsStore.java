@@ -3,6 +3,7 @@ package dev.bourse.notifications;
 import dev.bourse.access.CallerGuard;
 import dev.bourse.audit.TrailEntry;
 import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.notifications.UnsubscribeToken.Recipient;
 import dev.bourse.store.Database;
@@ -37,6 +38,7 @@ final class NewsStore {
       """
       SELECT %s,
       (SELECT c.org_id FROM cluster c WHERE c.name = activity.cluster) AS org_id,
+      (SELECT c.kind FROM cluster c WHERE c.name = activity.cluster) AS surface,
       (SELECT COUNT(*) FROM cluster c JOIN mail_choice m ON m.org_id = c.org_id
       WHERE c.name = activity.cluster) AS choices,
       CASE WHEN EXISTS (SELECT 1 FROM activity b WHERE b.cluster = activity.cluster
@@ -148,7 +150,8 @@ final class NewsStore {
                   id,
                   () ->
                       WebhookEvent.of(
-                          new StoredActivity(id, at, cluster, ActivityRows.activity(row)))));
+                          new StoredActivity(id, at, cluster, ActivityRows.activity(row)),
+                          row.value(Cluster.Kind.class, "surface"))));
         });
   }
 

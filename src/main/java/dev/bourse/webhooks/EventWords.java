@@ -103,8 +103,8 @@ public final class EventWords {
   }
 
   private static String node(JsonObject data) {
-    String address = text(data, "public_ip");
-    return address.isEmpty() ? "a node" : "node " + address;
+    String node = text(data, "public_ip") + text(data, "name");
+    return node.isEmpty() ? "a node" : "node " + node;
   }
 
   private static String time(JsonObject data, String name) {

@@ -230,8 +230,8 @@ final class WebhookDispatcher implements DeliveryKind<Head> {
 
   /** An entry of a source, with its event if there is one. */
   private record Entry(long position, long atMillis, Optional<WebhookEvent> event) {
-    static Entry of(StoredActivity entry) {
-      return new Entry(entry.id(), entry.atMillis(), WebhookEvent.of(entry));
+    static Entry of(StoredActivity entry, Cluster.Kind surface) {
+      return new Entry(entry.id(), entry.atMillis(), WebhookEvent.of(entry, surface));
     }
 
     static Entry of(TrailEntry entry) {
@@ -273,13 +273,18 @@ final class WebhookDispatcher implements DeliveryKind<Head> {
               .map(found -> found.stream().map(one -> Entry.of(source.orgId(), one)).toList());
       default ->
           activity
-              .listEventsAfter(
-                  source.name(),
-                  cursor.position(),
-                  cursor.atMillis(),
-                  clock.millis(),
-                  OutboxStore.PAGE)
-              .map(found -> found.stream().map(Entry::of).toList());
+              .findSurface(source.name())
+              .compose(
+                  surface ->
+                      activity
+                          .listEventsAfter(
+                              source.name(),
+                              cursor.position(),
+                              cursor.atMillis(),
+                              clock.millis(),
+                              OutboxStore.PAGE)
+                          .map(
+                              found -> found.stream().map(one -> Entry.of(one, surface)).toList()));
     };
   }
 

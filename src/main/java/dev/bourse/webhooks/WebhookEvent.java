@@ -28,6 +28,12 @@ public record WebhookEvent(
   /** Precedes the reasons in the detail of a trail row about a node's health. */
   private static final String REASONS = " reasons=";
 
+  /** The identity of a node on the VM surface. */
+  private static final String ADDRESS = "public_ip";
+
+  /** The identity of a node on the Kubernetes surface. */
+  private static final String NAME = "name";
+
   /** The limit of the contract. */
   private static final int MOST_REASONS = 20;
 
@@ -37,8 +43,12 @@ public record WebhookEvent(
   /** The source of statements; not a valid cluster name. */
   static final String STATEMENTS = "*statements";
 
-  /** Returns the event of an entry of a cluster's activity; empty if it has none. */
-  public static Optional<WebhookEvent> of(StoredActivity entry) {
+  /**
+   * Returns the event of an entry of a cluster's activity; empty if it has none.
+   *
+   * @param surface the kind of the cluster
+   */
+  public static Optional<WebhookEvent> of(StoredActivity entry, Cluster.Kind surface) {
     ClusterEvent event = entry.activity().event();
     if (event instanceof ClusterEvent.Declared declared) {
       return declared.lapse() == null
@@ -59,9 +69,16 @@ public record WebhookEvent(
     if (event instanceof ClusterEvent.HoldLifted) {
       return Optional.of(hold(entry, "lifted", null));
     }
-    // Endpoints get addresses for both surfaces.
-    return NodeEvent.of(entry, Cluster.Kind.VM)
-        .map(told -> of(entry, EventKind.of(told.name()), told.data()));
+    return NodeEvent.of(entry, surface)
+        .map(told -> of(entry, EventKind.of(told.name()), identified(told.data())));
+  }
+
+  /** Adds null for the identity that the node does not have on its surface. */
+  private static JsonObject identified(JsonObject data) {
+    if (data.containsKey(ADDRESS)) {
+      return data.put(NAME, null);
+    }
+    return data.containsKey(NAME) ? data.put(ADDRESS, null) : data;
   }
 
   private static WebhookEvent hold(StoredActivity entry, String stage, @Nullable String cause) {
@@ -107,7 +124,8 @@ public record WebhookEvent(
     return new JsonObject()
         .put("cluster", entry.subject())
         .put("id", entry.id())
-        .put("public_ip", word(entry.detail(), "public_ip"))
+        .put(ADDRESS, word(entry.detail(), ADDRESS))
+        .put(NAME, word(entry.detail(), NAME))
         .put(
             "slot",
             Optional.ofNullable(word(entry.detail(), "slot")).map(Integer::valueOf).orElse(null))

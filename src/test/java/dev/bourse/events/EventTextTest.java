@@ -234,7 +234,8 @@ class EventTextTest {
                 + "\"2023-11-14T22:13:20.000Z\"} / grant of n1 unwound: it failed",
             " / swap of n1 lapsed",
             " / swap of n1 ended: an operator pinned it",
-            " / billing hold lifted"),
+            " / billing hold lifted",
+            " / null"),
         Stream.of(
                 new ClusterEvent.Granted("10.0.0.1"),
                 new ClusterEvent.NoticeGiven(
@@ -244,7 +245,8 @@ class EventTextTest {
                 new ClusterEvent.Unwound("10.0.0.1", "it failed"),
                 new ClusterEvent.SwapLapsed("10.0.0.1"),
                 new ClusterEvent.SwapEnded("10.0.0.1"),
-                new ClusterEvent.HoldLifted())
+                new ClusterEvent.HoldLifted(),
+                new ClusterEvent.Unrecognized("granted 10.0.0.1 anew", null))
             .map(event -> onK8s(event, "n1"))
             .toList());
     assertEquals(

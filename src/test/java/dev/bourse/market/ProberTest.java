@@ -248,6 +248,17 @@ class ProberTest extends MarketFixture {
   }
 
   @Test
+  void theTrailOfAKubernetesClusterHasTheNameOfTheNodeAndNoAddress() throws Exception {
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.onK8s(Sample.active(1)));
+    await(market.start());
+    eventually("seen", () -> column("SELECT node_id FROM node WHERE last_seen > 0").size() == 16);
+    set(Set.of("n0"));
+    eventually("told", () -> told().size() == 1);
+    assertEquals(List.of("acme system:market node_silent c1 name=n0 slot=0"), told());
+  }
+
+  @Test
   void aFreeMachineThatFailsItsChecksIsQuarantinedBeforeAnybodyGetsIt() throws Exception {
     onlyNode("n0");
     nodes.health.put("n0", ECC);

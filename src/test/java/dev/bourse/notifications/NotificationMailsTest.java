@@ -173,6 +173,19 @@ class NotificationMailsTest extends StoreFixture {
             "198.18.0." + node, Allocation.Reason.OUTBID, clock.millis() + 10 * MINUTE));
   }
 
+  @Test
+  void aMailAboutAKubernetesClusterHasNoAddressOfANode() throws Exception {
+    execute("UPDATE cluster SET kind = 'K8S' WHERE name = ?", CLUSTER);
+    choose(ANN, Map.of("notice", "at-once"));
+    happens(
+        new ClusterEvent.NoticeGiven("198.18.0.1", Allocation.Reason.OUTBID, clock.millis() + 1));
+    run();
+    assertTrue(
+        sent.get(0).subject().startsWith(CLUSTER + ": a node will be reclaimed at "),
+        sent.get(0).subject());
+    assertFalse(sent.get(0).text().contains("198.18."), sent.get(0).text());
+  }
+
   private NotificationMails process() {
     return new NotificationMails(
         database,

@@ -8,6 +8,7 @@ import dev.bourse.audit.TrailEntry;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import io.vertx.core.json.JsonObject;
@@ -24,7 +25,9 @@ class SlackMessageTest {
 
   private static JsonObject of(String cluster, ClusterEvent event) {
     return new JsonObject(
-        WebhookEvent.of(new StoredActivity(7, AT, cluster, new Activity("system:market", event)))
+        WebhookEvent.of(
+                new StoredActivity(7, AT, cluster, new Activity("system:market", event)),
+                Cluster.Kind.VM)
             .orElseThrow()
             .body());
   }

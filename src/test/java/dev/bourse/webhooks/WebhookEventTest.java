@@ -1,6 +1,7 @@
 package dev.bourse.webhooks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.TrailEntry;
@@ -8,6 +9,7 @@ import dev.bourse.billing.Month;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
 import dev.bourse.contract.Contract;
@@ -16,6 +18,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -48,8 +51,19 @@ class WebhookEventTest {
       WebhookEvent.statement("acme", Month.ofNumber(202_610));
 
   private static Optional<WebhookEvent> of(ClusterEvent event) {
+    return of(event, Cluster.Kind.VM);
+  }
+
+  private static Optional<WebhookEvent> of(ClusterEvent event, Cluster.Kind surface) {
     return WebhookEvent.of(
-        new StoredActivity(7, AT, "acme-train", new Activity("system:market", event)));
+        new StoredActivity(
+            7, AT, "acme-train", new Activity("system:market", event, "demo-h100-00007")),
+        surface);
+  }
+
+  /** Returns a text that has all that an event tells programs and people. */
+  private static String told(WebhookEvent event) {
+    return event.body() + ' ' + EventWords.sentence(new JsonObject(event.body()));
   }
 
   private static Optional<WebhookEvent> of(String action) {
@@ -86,6 +100,7 @@ class WebhookEventTest {
     Set<EventKind> seen = EnumSet.noneOf(EventKind.class);
     for (ClusterEvent event : TOLD) {
       assertDescribed(of(event).orElseThrow(), seen);
+      assertDescribed(of(event, Cluster.Kind.K8S).orElseThrow(), seen);
     }
     for (String action :
         List.of(
@@ -139,6 +154,28 @@ class WebhookEventTest {
         new TreeSet<>(event.data().fieldNames()),
         event.toString());
     assertEquals(Set.of("type", "timestamp", "data"), new JsonObject(event.body()).fieldNames());
+  }
+
+  @Test
+  void aNodeIsIdentifiedAsOnItsSurface() {
+    List<String> vm = new ArrayList<>();
+    List<String> k8s = new ArrayList<>();
+    for (ClusterEvent event : TOLD) {
+      vm.add(told(of(event).orElseThrow()));
+      k8s.add(told(of(event, Cluster.Kind.K8S).orElseThrow()));
+    }
+    for (String action : List.of("node_silent", "node_health")) {
+      vm.add(told(ofNode(action, "public_ip=198.18.0.1 slot=0 health=failed")));
+      k8s.add(told(ofNode(action, "name=demo-h100-00007 slot=0 health=failed")));
+    }
+    assertFalse(vm.toString().contains("demo-h100"), vm.toString());
+    assertFalse(k8s.toString().contains("198.18."), k8s.toString());
+    assertEquals(7, k8s.stream().filter(text -> text.contains("node demo-h100-00007 ")).count());
+  }
+
+  private static WebhookEvent ofNode(String action, String detail) {
+    return WebhookEvent.of(new TrailEntry(8, AT, "system:market", action, "acme-k8s", detail))
+        .orElseThrow();
   }
 
   @Test

@@ -68,7 +68,7 @@ class WebhooksApiTest extends WebhookFixture {
       assertEquals("msg_cluster_" + message.data().getLong("id"), message.id());
     }
     assertEquals(
-        List.of("cluster", "id", "public_ip", "granted_at"),
+        List.of("cluster", "id", "public_ip", "granted_at", "name"),
         List.copyOf(taken.get(0).data().fieldNames()));
     assertEquals("scale-down", taken.get(2).data().getString("reason"));
     assertEquals(
