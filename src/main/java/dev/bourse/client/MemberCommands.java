@@ -2,7 +2,6 @@ package dev.bourse.client;
 
 import dev.bourse.client.account.AccountCommands;
 import dev.bourse.client.account.MemberCommandContext;
-import dev.bourse.client.capacity.BidLosses;
 import dev.bourse.client.capacity.CapacityCommands;
 import dev.bourse.client.capacity.DeclarationLosses;
 import dev.bourse.client.checkpoint.CheckpointCommand;
@@ -155,9 +154,10 @@ public final class MemberCommands {
       MemberCommandContext caller, RemoteOperation operation, CommandEnvironment environment) {
     return switch (operation.operationId()) {
       case "declareCapacity" ->
-          new OperationCommand(caller, operation, new DeclarationLosses(environment.clock()));
+          new OperationCommand(
+              caller, operation, DeclarationLosses.ofCapacity(environment.clock()));
       case "writeBid" ->
-          new OperationCommand(caller, operation, new BidLosses(environment.clock()));
+          new OperationCommand(caller, operation, DeclarationLosses.ofBid(environment.clock()));
       default -> new OperationCommand(caller, operation);
     };
   }

@@ -8,12 +8,23 @@ import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 
 /**
- * The losses that a VM cluster's declaration causes, from a preview of the body to be sent.
+ * The losses that a declaration or a bid causes, from a preview of the body to be sent.
  *
+ * @param path where the surface reads and writes it; its preview is beneath
  * @param clock of the user's machine
  */
-public record DeclarationLosses(Clock clock) implements OperationCommand.Losses {
+public record DeclarationLosses(String path, Clock clock) implements OperationCommand.Losses {
   private static final String VERSION = "expected_version";
+
+  /** Returns the losses of a VM cluster's declaration. */
+  public static DeclarationLosses ofCapacity(Clock clock) {
+    return new DeclarationLosses(ClusterCommand.CAPACITY, clock);
+  }
+
+  /** Returns the losses of a Kubernetes cluster's bid. */
+  public static DeclarationLosses ofBid(Clock clock) {
+    return new DeclarationLosses("/api/k8s/bid", clock);
+  }
 
   @Override
   public Question question(Service service, JsonObject body) throws RefusedException {
@@ -29,15 +40,13 @@ public record DeclarationLosses(Clock clock) implements OperationCommand.Losses 
 
   private DeclaredChange change(Service service, JsonObject body) throws RefusedException {
     String cluster = body.getString("cluster");
-    String address =
-        cluster == null
-            ? ClusterCommand.CAPACITY
-            : ClusterCommand.CAPACITY + "?cluster=" + Service.encoded(cluster);
-    JsonObject capacity = service.call("GET", address, null);
+    String address = cluster == null ? path : path + "?cluster=" + Service.encoded(cluster);
+    JsonObject state = K8sCapacity.of(service.call("GET", address, null));
     if (!body.containsKey(VERSION)) {
-      body.put(VERSION, capacity.getLong("version"));
+      body.put(VERSION, state.getLong("version"));
     }
-    JsonObject preview = service.call("POST", DeclarationCommand.PREVIEW, body);
-    return new DeclaredChange(capacity, body, preview, clock.instant());
+    JsonObject preview = service.call("POST", path + "/preview", body);
+    return new DeclaredChange(
+        state, K8sCapacity.declaration(body, state), K8sCapacity.preview(preview), clock.instant());
   }
 }

@@ -69,9 +69,14 @@ record DeclaredChange(
 
   private static String addresses(List<JsonObject> nodes) {
     return nodes.stream()
-        .map(node -> node.getString("public_ip"))
-        .map(address -> address == null ? "one without an address yet" : Text.plain(address))
+        .map(DeclaredChange::identity)
+        .map(node -> node == null ? "one without an address yet" : Text.plain(node))
         .collect(Collectors.joining(", "));
+  }
+
+  /** Returns a node's address, or its name in a Kubernetes cluster; null if it has none yet. */
+  private static @Nullable String identity(JsonObject node) {
+    return node.getString("public_ip", node.getString("name"));
   }
 
   /** The question to ask before the declaration is made. */
@@ -88,8 +93,8 @@ record DeclaredChange(
 
   /** Identifies a node; by its place if it has no address yet. */
   private static String key(JsonObject node, int place) {
-    String address = node.getString("public_ip");
-    return address == null ? "node " + place : address;
+    String identity = identity(node);
+    return identity == null ? "node " + place : identity;
   }
 
   /** The nodes that the cluster holds right after the write. */

@@ -142,6 +142,21 @@ class CapacityCommandsTest {
         .says(cluster.cluster())
         .says(k8s)
         .says("all clusters: $24.00 an hour");
+    shell
+        .typing("n")
+        .run(
+            "k8s",
+            "set-bid",
+            "--cluster",
+            k8s,
+            "--limit-price-per-gpu-hour",
+            "3",
+            "--max-gpus",
+            "0",
+            "--expected-version",
+            "1")
+        .ended(1)
+        .says("loses 1 node and all data on it: " + market.name() + "-000");
   }
 
   /** The stored names of the service. */

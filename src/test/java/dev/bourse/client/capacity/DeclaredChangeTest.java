@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.command.Question;
 import dev.bourse.remote.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -81,46 +82,60 @@ class DeclaredChangeTest {
     assertTrue(refused.getMessage().contains("bourse keys add"), refused.getMessage());
   }
 
+  private static JsonObject named(String name) {
+    return new JsonObject().put("name", name).put("protected_until", LATER);
+  }
+
+  /** Returns the question of a bid, as the Kubernetes surface answers. */
+  private static Question ofBid(JsonObject body, JsonObject preview) {
+    JsonObject state =
+        K8sCapacity.of(
+            new JsonObject()
+                .put("cluster", "acme-k8s")
+                .put("version", 3)
+                .put("gpus_per_node", 8)
+                .put(
+                    "bid",
+                    new JsonObject().put("max_gpus", 24).put("limit_price_per_gpu_hour", 3)));
+    return new DeclaredChange(
+            state, K8sCapacity.declaration(body, state), K8sCapacity.preview(preview), NOW)
+        .question();
+  }
+
   @Test
-  void aBidForFewerGpusNamesTheNodesThatGo() {
-    JsonObject cluster =
+  void aBidNamesTheNodesThatGo() {
+    JsonObject preview =
         new JsonObject()
-            .put("cluster", "acme-k8s")
-            .put("gpus_per_node", 8)
-            .put("bid", new JsonObject().put("max_gpus", 24).put("limit_price_per_gpu_hour", 3))
-            .put("planned_release", new JsonArray().add("n3").add("n1").add("n2"))
-            .put(
-                "nodes",
-                new JsonArray()
-                    .add(new JsonObject().put("name", "n1").put("protected_until", LATER))
-                    .add(new JsonObject().put("name", "n2").putNull("protected_until")));
+            .put("unprotected", new JsonArray().add(named("n2")))
+            .put("losses", new JsonArray().add(named("n3").put("by", "write")));
+    Question question =
+        ofBid(new JsonObject().put("max_gpus", 16).put("limit_price_per_gpu_hour", 2.5), preview);
     assertEquals(
         List.of(
-            "acme-k8s: 24 GPUs wanted, 8 from now on at no more than $2.50 a GPU-hour, at most"
-                + " $20.00 an hour",
-            "ends the protection of nodes granted at a higher limit price: n1",
-            "loses 2 nodes and all data on them: n3, n1"),
-        BidLosses.question(
-                cluster,
-                new JsonObject().put("max_gpus", 8).put("limit_price_per_gpu_hour", 2.5),
-                NOW)
-            .lines());
+            "acme-k8s: 24 GPUs declared, 16 from now on (2 nodes) at no more than $2.50 a GPU-hour",
+            "at most $40.00 an hour, for as long as it stands",
+            "ends 40 minutes of protection of 1 node: rivals can take it from the next tick on: n2",
+            "loses 1 node and all data on it: n3"),
+        question.lines());
+    assertEquals(Set.of("write n3", "unprotected n2"), question.losses());
+  }
+
+  @Test
+  void aBidThatKeepsItsSizeEndsWithTheNodesThatItHoldsThen() {
+    JsonObject state =
+        new JsonObject()
+            .put("bid", new JsonObject())
+            .put("nodes", new JsonArray().add(named("n1").put("state", "active")));
+    Question question =
+        ofBid(
+            new JsonObject()
+                .put("limit_price_per_gpu_hour", 3)
+                .put("until", "2026-03-02T10:00:00+02:00"),
+            new JsonObject().put("state", state));
     assertEquals(
-        List.of(
-            "acme-k8s: 24 GPUs wanted, 24 from now on at no more than $3.00 a GPU-hour, at most"
-                + " $72.00 an hour"),
-        BidLosses.question(cluster, new JsonObject().put("limit_price_per_gpu_hour", 3), NOW)
-            .lines());
-    List<String> ends =
-        BidLosses.question(
-                cluster,
-                new JsonObject()
-                    .put("limit_price_per_gpu_hour", 3)
-                    .put("until", "2026-03-02T10:00:00+02:00"),
-                NOW)
-            .lines();
-    assertEquals(
-        "all 3 nodes are given back, with all data on them, at 2026-03-02 08:00 UTC", ends.get(1));
+        "the node is given back, with all data on it, at 2026-03-02 08:00 UTC",
+        question.lines().get(question.lines().size() - 1));
+    assertEquals(Set.of("end n1"), question.losses());
   }
 
   private static JsonObject held(String... addresses) {
