@@ -1,8 +1,13 @@
-# The agent: a process of root on a held machine that reports the measurements of its GPUs to the service. It speaks
-# outward only, with curl. A grant starts it, each examination starts it again if it is gone, and a reclaim ends it.
+# The agent: a process of root on a held machine that reports the measurements of its GPUs to the service, and tells the
+# tenant's programs of notices as soon as the service has them. It speaks outward only, with curl. A grant starts it,
+# each examination starts it again if it is gone, and a reclaim ends it.
 
-# The service keeps one report for every 30 seconds, so a shorter period leaves no gap.
-report_seconds=29
+# The service keeps one report for every 30 seconds, so a shorter period leaves no gap. It is the time of a report and
+# a poll.
+report_seconds=26
+
+# The longest poll that the service permits, and the shortest that is worth its connection.
+poll_seconds=25 least_poll_seconds=3
 
 # The longest pause between two tries while the service does not answer.
 most_seconds=480
@@ -14,6 +19,11 @@ most_refusals=10
 start_agent() {
   [ -s "$mark.agent-access" ] && has curl && { has nvidia-smi || has amd-smi; } || return 0
   agent_process >/dev/null 2>&1 </dev/null 8<&- 9<&- &
+}
+
+agent_process() {
+  exec $apart /bin/sh -c 'eval "$1"' bourse "$program" agent "$keys" "$mark" "$user" "$BOURSE_NODE" off '' '' "$ids" '' \
+    "$run" "$tenants"
 }
 
 # Ends the agent. Its credential has ended with the allocation, so an agent that survives this reports nothing.
@@ -31,12 +41,15 @@ agent() {
   exec 7>>"$mark.agent-lock"
   flock -n 7 || exit 0
   echo "$$ $(start_of "$$") $boot" >"$mark.agent-pid"
-  agent_of=$(held) refusals=0 pause=$report_seconds
+  agent_of=$(held) refusals=0 pause=$report_seconds heard='' heard_sequence=0
   look_at_clock
   due=$now
   while [ -s "$mark.agent-access" ] && [ "$(held)" = "$agent_of" ]; do
     case $(gpu_report | post_report || :) in
-      200) refusals=0 pause=$report_seconds due=$((due + report_seconds)) ;;
+      200)
+        refusals=0 pause=$report_seconds due=$((due + report_seconds))
+        hear_notices
+        ;;
       401 | 410)
         refusals=$((refusals + 1))
         [ "$refusals" -lt "$most_refusals" ] || rm -f "$mark.agent-access"
@@ -55,10 +68,65 @@ agent() {
 # Doubles the pause. A random part keeps the agents of a site from returning all at once.
 back_off() {
   look_at_clock
-  chance=$(od -An -N2 -tu2 /dev/urandom 2>/dev/null | tr -d ' ')
-  due=$((now + pause / 2 + ${chance:-$$} % pause))
+  due=$((now + pause / 2 + $(chance) % pause))
   pause=$((pause * 2))
   [ "$pause" -le "$most_seconds" ] || pause=$most_seconds
+}
+
+# Polls for notices until the next report is due. The visits over ssh tell them as well, so a service that refuses a
+# poll, or a machine that cannot tell a notice, is not asked again before the next report.
+hear_notices() {
+  look_at_clock
+  cuts=0
+  while [ $((due - now)) -ge "$least_poll_seconds" ]; do
+    began=$now
+    reply=$(poll_notice $((due - now)) || :)
+    case $reply in
+      *200) hear_notice "${reply%200}" || return 0 ;;
+      *000)
+        # The process that held the poll has ended, or the connection was cut. The agents of a site return at
+        # different times.
+        cuts=$((cuts + 1))
+        [ "$cuts" -lt 2 ] || return 0
+        sleep $((1 + $(chance) % 8)) 7<&-
+        ;;
+      *) return 0 ;;
+    esac
+    look_at_clock
+    # A service that is stopping answers at once.
+    [ "$now" -gt "$began" ] || sleep 1 7<&-
+    look_at_clock
+  done
+}
+
+# poll_notice SECONDS: prints the answer and the status. The file of the access gives the address and the credential.
+poll_notice() {
+  read_told
+  if [ -n "$told" ] && [ "$told_of" = "$agent_of" ] && [ "$told_sequence" -gt "$heard_sequence" ]; then
+    heard=$told:$told_state:$told_sequence
+  fi
+  wait_s=$1
+  [ "$wait_s" -le "$poll_seconds" ] || wait_s=$poll_seconds
+  sed "s|/metrics\"\$|/notices?wait_s=$wait_s${heard:+\&after=$heard}\"|" "$mark.agent-access" |
+    curl -q -s -m $((wait_s + 5)) -w '%{http_code}' -K - 2>/dev/null 7<&-
+}
+
+# Tells the notice of an answer, in the way of the visits. On a full disk the machine forgets what it told, but this
+# process does not ask for it again.
+hear_notice() {
+  notice=$(printf '%s\n' "$1" |
+    sed -n 's/^{"notice":\({"id":"[a-z-]*-[0-9]*","state":"[a-z]*",.*,"sequence":[0-9]*}\)}$/\1/p')
+  [ -n "$notice" ] || return 0
+  notice_id=${notice#*\"id\":\"} notice_state=${notice#*\"state\":\"} notice_sequence=${notice##*:}
+  notice_id=${notice_id%%\"*} notice_state=${notice_state%%\"*} notice_sequence=${notice_sequence%\}}
+  # A program of the tenant gets no file of root.
+  (exec 7<&- && notify "$agent_of" "$notice_id" "$notice_state" "$notice_sequence" "$notice") || return 1
+  heard=$notice_id:$notice_state:$notice_sequence heard_sequence=$notice_sequence
+}
+
+chance() {
+  chosen=$(od -An -N2 -tu2 /dev/urandom 2>/dev/null | tr -d ' ')
+  echo "${chosen:-$$}"
 }
 
 # Posts the standard input and prints the status, 000 without an answer. The credential is in the file, and in no

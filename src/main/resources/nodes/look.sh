@@ -6,11 +6,6 @@ tell_mark() {
   tell_notice
 }
 
-agent_process() {
-  exec $apart /bin/sh -c 'eval "$1"' bourse "$program" agent "$keys" "$mark" "$user" "$BOURSE_NODE" off '' '' "$ids" '' \
-    "$run" "$tenants"
-}
-
 # Restores the directory for registrations after the machine was started again, unless a reclaim is under way.
 restore_registrations() (
   exec 8>>"$mark.notice"

@@ -1,22 +1,21 @@
-kind=$1 allocation=$2 request=$3 limit=$4 patience=$5 bytes=$6 first=$7 second=$8
-# A visit gets the service's time; the other phases get the difference of the machine's clock to it.
-offset=$9
-# The ids that a grant gives the login, and its organization. The length of the agent's access, which follows the keys
-# on the standard input.
-shift 9
-own_id=$1 organization_id=$2 access_bytes=$3
-export BOURSE_ALLOCATION="$allocation"
-dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
+# The agent that a run starts has no parameters of a run.
+if [ "$phase" = visit ] || [ "$phase" = keep ] || [ "$phase" = work ]; then
+  kind=$1 allocation=$2 request=$3 limit=$4 patience=$5 bytes=$6 first=$7 second=$8
+  # A visit gets the service's time; the other phases get the difference of the machine's clock to it.
+  offset=$9
+  # The ids that a grant gives the login, and its organization. The length of the agent's access, which follows the
+  # keys on the standard input.
+  shift 9
+  own_id=$1 organization_id=$2 access_bytes=$3
+  export BOURSE_ALLOCATION="$allocation"
+  dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
+fi
 
 # Runs this program again in the place of this shell.
 become() {
   exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
     "$BOURSE_NODE" "$gpus" "$model" "$check" "$ids" "$baseline" "$run" "$tenants" "$kind" "$allocation" "$request" \
     "$limit" 0 "$bytes" "$first" "$second" "$offset" "$own_id" "$organization_id" "$access_bytes"
-}
-
-agent_process() {
-  become agent
 }
 
 # Who is at work, as far as it is written down.
@@ -318,4 +317,4 @@ work() {
   "$kind"
 }
 
-"$phase"
+"$phase" "$@"

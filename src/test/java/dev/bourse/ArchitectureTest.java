@@ -137,6 +137,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "logs",
                   "nodes",
                   "pools",
                   "capacity",

@@ -37,6 +37,7 @@ import dev.bourse.jobs.JobService;
 import dev.bourse.mail.MailSender;
 import dev.bourse.market.HeldNodeRoutes;
 import dev.bourse.market.MarketRoutes;
+import dev.bourse.market.NoticePolls;
 import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
@@ -110,6 +111,7 @@ final class Features {
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
   private volatile @Nullable ChangeWaits waits;
+  private volatile @Nullable NoticePolls polls;
   private volatile @Nullable PageTemplates templates;
   private volatile Roadmap roadmap = Roadmap.EMPTY;
 
@@ -432,7 +434,16 @@ final class Features {
           .bind(operations);
     }
     new MarketRoutes(core.market()).bind(operations);
-    new HeldNodeRoutes(database, clusters).bind(operations);
+    NoticePolls notices =
+        NoticePolls.start(
+            context.vertx(),
+            clusters,
+            context.clock(),
+            context.nanoTime(),
+            context.config().edge().limits().room().connections() / 2);
+    notices.registerMetrics(context.signals());
+    polls = notices;
+    new HeldNodeRoutes(database, clusters, notices).bind(operations);
     CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);
     HardwareMetrics hardware = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
     hardware.registerMetrics(context.signals());
@@ -551,6 +562,7 @@ final class Features {
   /** Answers all waiting requests, because the service stops. */
   Future<Void> endWaits() {
     Objects.requireNonNull(waits, "not started").end();
+    Objects.requireNonNull(polls, "not started").end();
     return Future.succeededFuture();
   }
 

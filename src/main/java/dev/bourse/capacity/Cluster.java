@@ -207,6 +207,11 @@ public record Cluster(
     return writes.revision;
   }
 
+  /** Returns a number that rises with each stored change, unlike the random part of a revision. */
+  public long changes() {
+    return Revisions.changes(revision());
+  }
+
   /** True if nothing can be declared for it any more. */
   public boolean isRetired() {
     return controls.retiredAtMillis != null;

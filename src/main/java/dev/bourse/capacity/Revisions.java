@@ -15,6 +15,12 @@ final class Revisions {
 
   private Revisions() {}
 
+  /** Returns the number of changes up to a revision; it never falls when a store becomes shared. */
+  static long changes(long revision) {
+    long counted = revision >>> RANDOM_BITS;
+    return counted == 0 ? revision : (1L << RANDOM_BITS) + counted;
+  }
+
   /** Returns the next revision on a shared store. */
   static long after(long revision, RandomGenerator random) {
     return (((revision >>> RANDOM_BITS) + 1) << RANDOM_BITS)

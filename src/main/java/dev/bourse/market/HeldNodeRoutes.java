@@ -8,26 +8,50 @@ import dev.bourse.core.ApiException;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.nodes.Machine;
 import dev.bourse.schemas.vm.HostKeyJson;
 import dev.bourse.schemas.vm.HostKeyListJson;
 import dev.bourse.schemas.vm.NodeHandoverJson;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** Operations on the machines that a cluster holds. */
 public final class HeldNodeRoutes {
   private final ClusterAccess access;
   private final NodeStore nodes;
+  private final NoticePolls polls;
 
-  public HeldNodeRoutes(Database database, Clusters clusters) {
+  /**
+   * @param polls receives the polls of nodes' agents
+   */
+  public HeldNodeRoutes(Database database, Clusters clusters, NoticePolls polls) {
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.nodes = new NodeStore(database);
+    this.polls = polls;
   }
 
   public void bind(Operations operations) {
-    operations.bind("listHostKeys", this::listHostKeys).bind("readHandover", this::readHandover);
+    operations
+        .bind("listHostKeys", this::listHostKeys)
+        .bind("readHandover", this::readHandover)
+        .bind("awaitNotice", this::awaitNotice);
+  }
+
+  private Future<Answer> awaitNotice(Call call) {
+    RequestContext request = RequestContext.current();
+    long begunNanos = request == null ? 0 : request.nanos();
+    return polls
+        .next(call.node(), call.findText("after"), call.integer("wait_s") * 1_000, call::ifGone)
+        .onComplete(
+            over -> {
+              if (request != null) {
+                request.recordWait(RequestContext.Wait.CHANGE, begunNanos);
+              }
+            })
+        .map(notice -> Answer.ok(new JsonObject().put("notice", notice.orElse(null))));
   }
 
   private Future<Answer> listHostKeys(Call call) {

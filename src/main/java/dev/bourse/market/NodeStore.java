@@ -554,6 +554,16 @@ public final class NodeStore {
         List.of(hostKey, hostKey + " %", hostKey));
   }
 
+  /** Returns the revision of a cluster's stored state; empty if it is not stored. */
+  Future<Optional<Long>> findRevision(String cluster) {
+    return database
+        .read(
+            "SELECT revision FROM cluster WHERE name = ?",
+            List.of(cluster),
+            row -> row.integer("revision"))
+        .map(found -> found.stream().findFirst());
+  }
+
   /** Commits statements behind the fence of the lease. */
   Future<Void> commit(List<Statement> statements, Lease lease) {
     List<Statement> all = new ArrayList<>(List.of(lease.fence()));

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Deliveries are not stored: a machine keeps its last notice and reports it with its allocation,
  * so a process that takes over the lease delivers the missing notices. A machine ignores a notice
- * that it has already, or one with a lower sequence, so a late or repeated delivery changes
- * nothing. It answers with the sequence that it keeps, so an ignored notice does not count as
- * delivered.
+ * that it has already, for example from its agent ({@link NoticePolls}), or one with a lower
+ * sequence, so a late or repeated delivery changes nothing. It answers with the sequence that it
+ * keeps, so an ignored notice does not count as delivered.
  *
  * <p>Deliveries have a queue and connections of their own: they do not wait for grants or reclaims,
  * and no grant or reclaim waits for them. Used on one context, except for {@link #concerns}.
@@ -40,9 +40,6 @@ final class NoticeDelivery {
    * answers.
    */
   private static final int MOST_TRIES = 8;
-
-  /** More than the deliveries of one lease, so that the sequences of the next lease are higher. */
-  private static final long MOST_A_LEASE = 1_000_000_000;
 
   /** The longest timer: the wall clock is read again after it, because it may have been set. */
   private static final long LONGEST_WAIT_MILLIS = 60_000;
@@ -62,7 +59,6 @@ final class NoticeDelivery {
   /** The timer of the next change, by cluster. */
   private final Map<String, Long> timers = new HashMap<>();
 
-  private long sent;
   private boolean stopped;
 
   NoticeDelivery(
@@ -100,7 +96,7 @@ final class NoticeDelivery {
     forgetOthers(cluster);
     long now = clock.millis();
     for (Allocation allocation : cluster.allocations()) {
-      due(cluster, allocation, now).ifPresent(notice -> submit(cluster, allocation, notice));
+      due(cluster, allocation, now).ifPresent(due -> submit(cluster, allocation, due.notice()));
     }
     Long timer = timers.remove(name);
     if (timer != null) {
@@ -176,35 +172,55 @@ final class NoticeDelivery {
       return Future.succeededFuture();
     }
     Node node = nodes.get(allocation.nodeId());
-    NodeNotice notice = due(cluster, allocation, clock.millis()).orElse(null);
-    if (node == null || notice == null) {
+    ProgramNotices.Due next = due(cluster, allocation, clock.millis()).orElse(null);
+    if (node == null || next == null) {
       return Future.succeededFuture();
     }
-    long sequence = lease.epoch() * MOST_A_LEASE + ++sent;
+    NodeNotice notice = next.notice();
     return provider
-        .deliverNotice(node.machine(), allocationId, notice, sequence)
+        .deliverNotice(node.machine(), allocationId, notice, next.sequence())
         .compose(
             kept ->
-                kept <= sequence
+                kept <= next.sequence()
                     ? Future.succeededFuture()
-                    : deliverAbove(kept, node.machine(), allocationId, notice))
+                    : deliverAbove(kept, node.machine(), name, allocationId, notice))
         .onSuccess(done -> note(name, allocationId, notice));
   }
 
   /**
-   * Delivers a notice to a machine that keeps one of a higher sequence. Either another process has
-   * the lease, or the database lost the leases of the higher sequences, as in a fail-over. A commit
-   * that fails without the lease decides which.
+   * Delivers a notice to a machine that keeps one of a higher sequence. Usually that notice is
+   * newer: the machine's agent or the process that has the lease by now delivered it. If this
+   * process has the lease and the stored state still gives this notice, the database lost the state
+   * that the higher sequence came from, as in a fail-over.
    */
   private Future<Void> deliverAbove(
-      long kept, Machine machine, String allocationId, NodeNotice notice) {
+      long kept, Machine machine, String cluster, String allocationId, NodeNotice notice) {
     return store
         .commit(List.of(), lease)
+        .compose(held -> store.findRevision(cluster))
         .compose(
-            held ->
-                stopped
-                    ? Future.failedFuture(new Lease.LeaseLostException())
-                    : provider.deliverNotice(machine, allocationId, notice, kept + 1))
+            stored -> {
+              if (stopped) {
+                return Future.failedFuture(new Lease.LeaseLostException());
+              }
+              boolean isInForce =
+                  clusters
+                      .find(cluster)
+                      .map(ClusterView::cluster)
+                      .filter(latest -> stored.equals(Optional.of(latest.revision())))
+                      .flatMap(
+                          latest ->
+                              latest
+                                  .find(allocationId)
+                                  .flatMap(held -> due(latest, held, clock.millis())))
+                      .filter(due -> due.notice().equals(notice))
+                      .isPresent();
+              return isInForce
+                  ? provider.deliverNotice(machine, allocationId, notice, kept + 1)
+                  : Future.failedFuture(
+                      NodeFailureException.passing(
+                          machine.nodeId() + ": the machine has a newer notice"));
+            })
         .compose(
             now ->
                 now <= kept + 1
@@ -215,12 +231,10 @@ final class NoticeDelivery {
                                 .formatted(machine.nodeId(), now, kept + 1))));
   }
 
-  private Optional<NodeNotice> due(Cluster cluster, Allocation allocation, long nowMillis) {
-    if (allocation.state() != Allocation.State.ACTIVE) {
-      return Optional.empty();
-    }
-    NodeNotice last = lastOf(cluster.name(), allocation.allocationId());
-    return ProgramNotices.due(ProgramNotices.standing(cluster, allocation, last, nowMillis), last);
+  private Optional<ProgramNotices.Due> due(
+      Cluster cluster, Allocation allocation, long nowMillis) {
+    return ProgramNotices.next(
+        cluster, allocation, lastOf(cluster.name(), allocation.allocationId()), nowMillis);
   }
 
   private void forgetOthers(Cluster cluster) {

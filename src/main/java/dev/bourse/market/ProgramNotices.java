@@ -21,7 +21,63 @@ final class ProgramNotices {
    */
   static final long ENDING_MILLIS = 300_000;
 
+  /**
+   * The lowest sequence. The previous release counted from the number of its lease, which
+   * stays below this, so a machine that it told accepts the notices of this release. Programs read
+   * sequences from JSON, so they stay below 2^53.
+   */
+  private static final long FIRST_SEQUENCE = 1L << 50;
+
+  /** The steps between two changes of a cluster, more than {@link #step} returns. */
+  private static final int STEPS = 8;
+
   private ProgramNotices() {}
+
+  /**
+   * A notice for a machine.
+   *
+   * @param sequence orders the notices of an allocation: it rises with the cluster's changes and
+   *     with the time, so the machine keeps the newest, whichever process sent it and however late
+   *     it arrives
+   */
+  record Due(NodeNotice notice, long sequence) {}
+
+  /**
+   * Returns the notice to deliver to an allocation's machine now; empty if the machine has the
+   * notice in force.
+   *
+   * @param last the last notice on the machine that is not withdrawn; null for none, or if it is
+   *     not known
+   */
+  static Optional<Due> next(
+      Cluster cluster, Allocation allocation, @Nullable NodeNotice last, long nowMillis) {
+    if (allocation.state() != Allocation.State.ACTIVE) {
+      return Optional.empty();
+    }
+    Optional<NodeNotice> standing = standing(cluster, allocation, last, nowMillis);
+    return due(standing, last)
+        .map(
+            notice ->
+                new Due(
+                    notice,
+                    FIRST_SEQUENCE + cluster.changes() * STEPS + step(standing, notice)));
+  }
+
+  /**
+   * Orders the notices that are computed from one state at different times: a drill ends, then the
+   * end of the declaration is announced. A withdrawal precedes the notice that it makes room for.
+   */
+  private static int step(Optional<NodeNotice> standing, NodeNotice due) {
+    int stage =
+        standing.isEmpty()
+            ? 1
+            : standing.get().isDrill() ? 0 : isLapse(standing.get()) ? 3 : 2;
+    return stage * 2 + (due.isWithdrawn() ? 0 : 1);
+  }
+
+  private static boolean isLapse(NodeNotice notice) {
+    return notice.reason().equals(Allocation.Reason.LAPSED.label());
+  }
 
   /**
    * Returns the notice in force for an allocation, the earliest if there are several. A write moves

@@ -52,7 +52,7 @@ public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdraw
   }
 
   /** Returns the notice of an id and a state, as a machine prints them. */
-  static Optional<NodeNotice> parse(String text) {
+  public static Optional<NodeNotice> parse(String text) {
     Matcher found = TEXT.matcher(text);
     return found.matches()
         ? Optional.of(
@@ -66,7 +66,7 @@ public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdraw
    *
    * @param sequence the number of the notice, which rises with each notice to one holder
    */
-  String toJson(long sequence) {
+  public String toJson(long sequence) {
     return """
         {"id":"%s","state":"%s","reason":"%s","reclaim_at":"%s","drill":%s,"sequence":%s}\
         """

@@ -58,9 +58,11 @@
  * its last sequence, because after a database was set back, lease numbers start from a lower value.
  *
  * <p>An agent ({@code agent.sh}) measures the GPUs of a held machine, because a visit every 30
- * seconds would take the connections of 10,000 machines. It is a process of the same script that
+ * seconds would take the connections of 10,000 machines. Between two reports it waits for a notice,
+ * and tells it with the same functions, lock and files as a visit does. The sequence decides which
+ * of the two is newer, so neither undoes the other's work. It is a process of the same script that
  * the visits run, so there is no program to install or update, and it speaks outward only, so the
- * service trusts it with nothing: its credential reports on its own allocation. Its access reaches
+ * service trusts it with nothing: its credential serves its own allocation. Its access reaches
  * the machine on standard input ({@link dev.bourse.nodes.AgentAccess}). A grant starts the agent,
  * an examination starts it again if it is gone, and a reclaim ends it. A lock keeps a second one
  * from running. An agent that outlives its grant, because an earlier release reclaimed the machine,

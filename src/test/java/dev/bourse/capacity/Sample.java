@@ -70,6 +70,16 @@ public final class Sample {
     return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
   }
 
+  /** Publishes a stored state, as its owner does. */
+  public static void publish(Clusters clusters, Cluster cluster) {
+    clusters.publish(cluster);
+  }
+
+  /** Returns the same cluster with another revision. */
+  public static Cluster revised(Cluster cluster, long revision) {
+    return cluster.withRevision(revision);
+  }
+
   /** Returns the same cluster on the Kubernetes surface. */
   public static Cluster onK8s(Cluster vm) {
     return new Cluster(

@@ -1,8 +1,10 @@
 package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.NodeNotice;
 import java.util.List;
@@ -88,14 +90,40 @@ class NoticeDeliveryTest extends MarketFixture {
   }
 
   @Test
-  void aMachineThatKeepsTheSequenceOfALostLeaseIsToldAllTheSame() throws Exception {
+  void aMachineThatKeepsTheSequenceOfALostStateIsToldAllTheSame() throws Exception {
+    long lost = 1L << 52;
     nodes.told.put("n0", new NodeNotice("outbid", 7, false));
-    nodes.sequences.put("n0", 99_000_000_000L);
+    nodes.sequences.put("n0", lost);
     await(market.start());
     eventually("withdrawn", () -> nodes.delivered().equals(List.of("n0 outbid-7 withdrawn")));
     drill();
     eventually("told", () -> nodes.delivered().size() == 2);
     assertEquals(given, nodes.delivered().get(1));
-    assertEquals(99_000_000_002L, nodes.sequences.get("n0"));
+    assertEquals(lost + 2, nodes.sequences.get("n0"));
+  }
+
+  @Test
+  void whatTheAgentDeliveredIsNotDeliveredAgainAndIsWithdrawn() throws Exception {
+    drill();
+    Cluster cluster = clusters.find("c1").orElseThrow().cluster();
+    ProgramNotices.Due heard =
+        ProgramNotices.next(cluster, Sample.at(cluster, 0), null, clock.millis()).orElseThrow();
+    nodes.told.put("n0", heard.notice());
+    nodes.sequences.put("n0", heard.sequence());
+    await(market.start());
+    ticks(3);
+    assertEquals(List.of(), nodes.delivered());
+    assertEquals(heard.sequence(), nodes.sequences.get("n0"));
+    endTheDrill();
+    eventually("withdrawn", () -> nodes.delivered().equals(List.of(withdrawn)));
+  }
+
+  @Test
+  void aMachineOfThePreviousReleaseIsTold() throws Exception {
+    nodes.told.put("n0", new NodeNotice("outbid", 7, false));
+    nodes.sequences.put("n0", 99_000_000_000L);
+    await(market.start());
+    eventually("withdrawn", () -> nodes.delivered().equals(List.of("n0 outbid-7 withdrawn")));
+    assertTrue(nodes.sequences.get("n0") > 99_000_000_001L);
   }
 }

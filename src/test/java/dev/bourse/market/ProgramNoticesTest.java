@@ -142,4 +142,35 @@ class ProgramNoticesTest {
     assertEquals(Optional.empty(), ProgramNotices.due(drill, drill.get()));
     assertEquals(Optional.of(OUTBID), ProgramNotices.due(Optional.of(OUTBID), drill.get()));
   }
+
+  private static ProgramNotices.Due next(Cluster cluster, NodeNotice last, long now) {
+    return ProgramNotices.next(cluster, Sample.at(cluster, 0), last, now).orElseThrow();
+  }
+
+  /** However late a notice of an earlier state or an earlier time arrives, a newer one stays. */
+  @Test
+  void sequencesRiseWithEachChangeAndWithTheTime() {
+    NodeNotice earlier = new NodeNotice("drill", NOW - 1, false);
+    Cluster drilled = drilled(until(Sample.active(1), NOW + 600_000, NOW - 60_000), NOW);
+    ProgramNotices.Due withdrawn = next(drilled, earlier, NOW);
+    ProgramNotices.Due given = next(drilled, null, NOW);
+    ProgramNotices.Due over = next(drilled, given.notice(), NOW + 120_000);
+    ProgramNotices.Due lapse = next(drilled, null, NOW + 599_000);
+    Cluster outbid = noticed(drilled, NOW + 60_000);
+    ProgramNotices.Due taken = next(Sample.revised(outbid, drilled.revision() + 1), null, NOW);
+    ProgramNotices.Due lifted =
+        next(Sample.revised(drilled, drilled.revision() + 2), taken.notice(), NOW + 120_000);
+    List<ProgramNotices.Due> inOrder = List.of(withdrawn, given, over, lapse, taken, lifted);
+    assertEquals(
+        List.of("drill", "drill", "drill", "lapsed", "outbid", "outbid"),
+        inOrder.stream().map(due -> due.notice().reason()).toList());
+    for (int later = 1; later < inOrder.size(); later++) {
+      assertTrue(
+          inOrder.get(later).sequence() > inOrder.get(later - 1).sequence(), inOrder.toString());
+    }
+    assertTrue(lifted.sequence() < 1L << 53, "a JSON number");
+    // A store that becomes shared counts in the upper half of a revision.
+    Cluster shared = Sample.revised(drilled, 1L << 32 | 7);
+    assertTrue(next(shared, null, NOW).sequence() > lifted.sequence());
+  }
 }

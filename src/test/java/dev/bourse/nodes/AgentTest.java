@@ -14,8 +14,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
 /** The agent of a machine reports what the driver's programs print, and ends with the grant. */
@@ -31,14 +35,32 @@ class AgentTest extends SshNodesFixture {
 
   private final List<String> posts = new CopyOnWriteArrayList<>();
   private final Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
+  private final List<String> polls = new CopyOnWriteArrayList<>();
+  private final BlockingQueue<String> notices = new LinkedBlockingQueue<>();
 
-  /** Answers with the statuses in their order, and then that the allocation has ended. */
+  /** An answer that is cut off. */
+  private static final String CUT = "";
+
+  /** The answer of a service that has no such operation. */
+  private static final String NONE = "404";
+
+  /**
+   * Answers reports with the statuses in their order, and then that the allocation has ended. Polls
+   * are answered when a test adds an answer.
+   */
   private void serve() throws IOException {
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    ExecutorService threads = Executors.newCachedThreadPool();
+    server.setExecutor(threads);
     server.createContext("/", this::answer);
+    server.createContext("/api/node/notices", this::answerPoll);
     server.start();
-    opened.add(() -> server.stop(0));
+    opened.add(
+        () -> {
+          server.stop(0);
+          threads.shutdownNow();
+        });
     agent = new AgentAccess("http://127.0.0.1:" + server.getAddress().getPort(), "brn_a_b");
   }
 
@@ -53,6 +75,24 @@ class AgentTest extends SshNodesFixture {
                   new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
       Integer status = statuses.poll();
       exchange.sendResponseHeaders(status == null ? 410 : status, -1);
+    }
+  }
+
+  private void answerPoll(HttpExchange exchange) throws IOException {
+    try (exchange) {
+      polls.add(
+          exchange.getRequestHeaders().getFirst("Authorization")
+              + " "
+              + exchange.getRequestURI().getQuery().replaceFirst("^wait_s=2[0-5]", "waits"));
+      String answer = notices.take();
+      if (answer.equals(NONE)) {
+        exchange.sendResponseHeaders(404, -1);
+      } else if (!answer.equals(CUT)) {
+        exchange.sendResponseHeaders(200, 0);
+        exchange.getResponseBody().write(answer.getBytes(StandardCharsets.UTF_8));
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -113,21 +153,78 @@ class AgentTest extends SshNodesFixture {
   @Test
   void anAgentWaitsLongerWhileTheServiceIsAwayAndEndsWhenItIsRefused() throws Exception {
     serve();
+    notices.addAll(List.of(NONE, NONE));
     statuses.addAll(List.of(200, 503, 503, 503, 200));
     LocalMachine machine = machineWithDriver();
-    Path slept = root.resolve("slept");
-    machine.install("sleep", "case $1 in 0.*) exec /bin/sleep $1 ;; esac; echo $1 >>" + slept);
+    Path slept = sleepless(machine);
     await(nodes(new Setting()).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     eventually("its end", () -> posts.size() == 15 && !Files.exists(state("pid")));
     assertFalse(Files.exists(state("access")), "the credential is of no use any more");
     List<Integer> pauses =
         Files.readAllLines(slept).stream().map(Integer::valueOf).filter(s -> s > 1).toList();
     for (int failure = 0; failure < 3; failure++) {
-      int pause = 29 << failure;
+      int pause = 26 << failure;
       int waited = pauses.get(1 + failure);
       assertTrue(waited >= pause / 2 - 1 && waited < pause * 3 / 2, () -> pauses.toString());
     }
     assertTrue(pauses.stream().allMatch(pause -> pause < 480 * 3 / 2), () -> pauses.toString());
+  }
+
+  /** Returns the file that lists the pauses, which take no time. */
+  private Path sleepless(LocalMachine machine) throws IOException {
+    Path slept = root.resolve("slept");
+    machine.install("sleep", "case $1 in 0.*) exec /bin/sleep $1 ;; esac; echo $1 >>" + slept);
+    return slept;
+  }
+
+  private static final NodeNotice OUTBID = new NodeNotice("outbid", 1_764_378_000_000L, false);
+
+  private static String answer(NodeNotice notice, long sequence) {
+    return "{\"notice\":" + notice.toJson(sequence) + "}";
+  }
+
+  private String told() throws IOException {
+    return Files.readString(run("n1").resolve("notice.json")).strip();
+  }
+
+  /** Whoever comes late changes nothing: the agent after a visit, and a visit after the agent. */
+  @Test
+  void theAgentTellsANoticeAtOnceAndKeepsTheNewestOfItsOwnAndTheVisits() throws Exception {
+    serve();
+    statuses.add(200);
+    LocalMachine machine = machineWithDriver();
+    sleepless(machine);
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+    eventually("a poll", () -> polls.equals(List.of("Bearer brn_a_b waits")));
+    notices.add(answer(OUTBID, 100));
+    eventually("the next poll", () -> polls.size() == 2);
+    assertEquals(OUTBID.toJson(100), told());
+    String known = "Bearer brn_a_b waits&after=outbid-1764378000000:";
+    assertEquals(known + "given:100", polls.get(1));
+
+    assertEquals(
+        100L, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID.withdrawn(), 99)));
+    assertEquals(99L, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 99)));
+    assertEquals(OUTBID.toJson(100), told());
+    assertEquals(
+        101L, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID.withdrawn(), 101)));
+    assertEquals(OUTBID.withdrawn().toJson(101), told());
+
+    notices.add(answer(OUTBID, 100));
+    eventually("the next poll", () -> polls.size() == 3);
+    assertEquals(known + "withdrawn:101", polls.get(2));
+    assertEquals(OUTBID.withdrawn().toJson(101), told());
+
+    // A service that stops answers at once, and its connections are cut.
+    notices.addAll(List.of("{\"notice\":null}", CUT, answer(OUTBID, 102)));
+    eventually("the next poll", () -> polls.size() == 6);
+    assertEquals(OUTBID.toJson(102), told());
+    notices.add(NONE);
+    eventually("its end", () -> !Files.exists(state("pid")));
+    assertEquals(6, polls.size(), "polls end with the reports");
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    assertFalse(Files.exists(run("n1")));
   }
 
   private static String parsed(String function, String printed) throws Exception {

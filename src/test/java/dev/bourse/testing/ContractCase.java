@@ -240,6 +240,7 @@ public record ContractCase(
               List.of("/api/vm/capacity/host-keys?cluster=globex-main")),
           new ContractCase("readHandover", "/api/vm/nodes/198.18.0.1/handover", null, List.of()),
           new ContractCase("reportMetrics", "/api/node/metrics", "{\"gpus\":[]}", List.of()),
+          new ContractCase("awaitNotice", "/api/node/notices?wait_s=0", null, List.of()),
           new ContractCase(
               "readMetrics",
               "/api/vm/metrics?cluster=acme-train",

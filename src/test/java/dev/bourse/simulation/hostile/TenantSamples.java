@@ -75,6 +75,12 @@ final class TenantSamples {
                                     new JsonObject()
                                         .put("index", 1)
                                         .put("utilization_percent", 5)))));
+    world.addBare(
+        "awaitNotice",
+        s ->
+            HostileTarget.bearing(s, agent)
+                .value("after", "outbid-1764378000000:given:1125899906842677")
+                .value("wait_s", "0"));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
     String held = client.active().get(0);
     world.add("readHandover", s -> s.value("public_ip", held));
