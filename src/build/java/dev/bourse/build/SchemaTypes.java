@@ -45,7 +45,8 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  */
 public final class SchemaTypes {
   /** The contracts whose requests and answers are records. */
-  private static final List<String> CONVERTED = List.of("billing", "k8s", "market", "org", "vm");
+  private static final List<String> CONVERTED =
+      List.of("billing", "checkpoints", "k8s", "market", "org", "vm");
 
   /** The schemas that are records of contracts whose other routes still use trees. */
   private static final Map<String, List<String>> PARTS =
@@ -68,11 +69,16 @@ public final class SchemaTypes {
           List.of(
               "Booking",
               "ClusterPage",
+              "DocumentPage",
+              "DocumentPublication",
               "JoinRulePage",
               "LedgerReport",
               "MintedOperatorToken",
               "OperatorTokenPage",
+              "ReviewPage",
+              "ReviewRejection",
               "RosterPage",
+              "StoredCheckpointPage",
               "Trail"));
 
   private static final String COMMON = "common";
@@ -100,8 +106,11 @@ public final class SchemaTypes {
   private final Map<String, List<String>> parts;
   private final Map<String, Map<String, Object>> contracts = new TreeMap<>();
 
-  /** The schemas that are requests, as contract and name. */
+  /** The schemas of request bodies and their parts. */
   private final Set<Schema> requests = new HashSet<>();
+
+  /** The schemas of answers and their parts. */
+  private final Set<Schema> answers = new HashSet<>();
 
   /** The sources, by their path in the output folder. */
   private final Map<Path, String> sources = new TreeMap<>();
@@ -129,6 +138,16 @@ public final class SchemaTypes {
    * @param read the reader's method for it; empty if requests have no such value yet
    */
   private record Form(Kind kind, TypeName type, String read) {
+    /** Returns what the reader's method needs beside the name: the reader of a part. */
+    CodeBlock part() {
+      return switch (kind) {
+        case RECORD -> CodeBlock.of(", $T::read", type);
+        case RECORDS ->
+            CodeBlock.of(", $T::read", ((ParameterizedTypeName) type).typeArguments().get(0));
+        default -> CodeBlock.of("");
+      };
+    }
+
     boolean isArray() {
       return kind == Kind.VALUES || kind == Kind.RECORDS;
     }
@@ -229,7 +248,11 @@ public final class SchemaTypes {
       schemas(contract).forEach((name, schema) -> left.add(new Schema(contract, name)));
     }
     parts.forEach((contract, names) -> names.forEach(name -> left.add(new Schema(contract, name))));
-    contracts.forEach((name, contract) -> findRequests(name, contract.get("paths")));
+    contracts.forEach(
+        (name, contract) -> {
+          find(name, contract.get("paths"), "requestBody", requests);
+          find(name, contract.get("paths"), "responses", answers);
+        });
     Set<Schema> seen = new HashSet<>(left);
     for (String contract : converted) {
       references(contract, contracts.get(contract)).filter(seen::add).forEach(left::add);
@@ -263,15 +286,26 @@ public final class SchemaTypes {
         : resolved(target.contract, definition);
   }
 
-  /** Finds the schemas of request bodies. */
-  private void findRequests(String contract, Object node) {
+  /** Finds the schemas that are referred to below each node of a name, and their parts. */
+  private void find(String contract, Object node, String name, Set<Schema> found) {
     if (node instanceof Map<?, ?> map) {
-      Object body = map.get("requestBody");
-      if (body != null) {
-        references(contract, object(body)).forEach(requests::add);
-      }
-      map.values().forEach(value -> findRequests(contract, value));
+      map.forEach(
+          (key, value) -> {
+            if (key.equals(name)) {
+              addParts(contract, value, found);
+            } else {
+              find(contract, value, name, found);
+            }
+          });
     }
+  }
+
+  private void addParts(String contract, Object node, Set<Schema> found) {
+    references(contract, node)
+        .filter(schema -> contracts.containsKey(schema.contract) && found.add(schema))
+        .toList()
+        .forEach(
+            schema -> addParts(schema.contract, schemas(schema.contract).get(schema.name), found));
   }
 
   private static Stream<Schema> references(String contract, Object node) {
@@ -294,6 +328,7 @@ public final class SchemaTypes {
 
   private void add(Schema schema, Map<String, Object> definition) {
     boolean isRequest = requests.contains(schema);
+    boolean isAnswer = !isRequest || answers.contains(schema);
     List<String> required = strings(definition.get("required"));
     List<Member> members = new ArrayList<>();
     CodeBlock.Builder doc = CodeBlock.builder();
@@ -303,7 +338,16 @@ public final class SchemaTypes {
         .forEach(
             (name, definedAs) -> {
               Map<String, Object> property = resolved(schema.contract, object(definedAs));
-              Member member = member(schema, name, property, required.contains(name), isRequest);
+              // The validator fills in the default of a property that is absent.
+              boolean hasDefault =
+                  property.containsKey("default") || object(definedAs).containsKey("default");
+              boolean isPresent = required.contains(name) || (isRequest && hasDefault);
+              Member member = member(schema, name, property, isPresent, isRequest);
+              if (isRequest && isAnswer && hasTwoForms(property)) {
+                throw unsupported(
+                    "property %s of %s".formatted(name, schema.name),
+                    "a number or a time in a schema of requests and answers");
+              }
               members.add(member);
               components.addParameter(
                   ParameterSpec.builder(member.type(), member.component()).build());
@@ -320,7 +364,8 @@ public final class SchemaTypes {
             .recordConstructor(components.build());
     if (isRequest) {
       type.addMethod(reader(schema, members));
-    } else {
+    }
+    if (isAnswer) {
       type.addSuperinterface(RECORD).addMethod(writer(members));
     }
     sources.put(
@@ -395,11 +440,17 @@ public final class SchemaTypes {
           "property %s of the request %s: JsonReader does not read %s yet"
               .formatted(member.name, schema.name, member.form.type));
     }
+    CodeBlock part = member.form.part();
+    CodeBlock function =
+        part.isEmpty()
+            ? CodeBlock.of("in::$L", method)
+            : CodeBlock.of("name -> in.$L(name$L)", method, part);
     if (member.isSetting()) {
-      return CodeBlock.of("in.setting($S, in::$L)", member.name, method);
+      return CodeBlock.of("in.setting($S, $L)", member.name, function);
     }
-    return CodeBlock.of(
-        member.isRequired ? "in.$2L($1S)" : "in.optional($1S, in::$2L)", member.name, method);
+    return member.isRequired
+        ? CodeBlock.of("in.$L($S$L)", method, member.name, part)
+        : CodeBlock.of("in.optional($S, $L)", member.name, function);
   }
 
   private Member member(
@@ -432,10 +483,14 @@ public final class SchemaTypes {
       if (!isRecord(target, referred)) {
         return form(place, target.contract, referred, isRequest);
       }
-      if (requests.contains(target)) {
+      if (requests.contains(target) && !isRequest && !answers.contains(target)) {
         throw unsupported(place, "a request within a schema: " + target.name);
       }
-      return new Form(Kind.RECORD, target.type(), "");
+      return new Form(Kind.RECORD, target.type(), "object");
+    }
+    if (isRequest && definition.get("oneOf") instanceof List<?> choices) {
+      choices.forEach(choice -> requireValue(place, contract, object(choice)));
+      return new Form(Kind.VALUE, ClassName.get(Object.class), "value");
     }
     String type = types(definition).stream().filter(t -> !t.equals("null")).findFirst().orElse("");
     return switch (type) {
@@ -458,11 +513,17 @@ public final class SchemaTypes {
     };
   }
 
+  private void requireValue(String place, String contract, Map<String, Object> choice) {
+    if (form(place, contract, choice, true).kind != Kind.VALUE) {
+      throw unsupported(place, "a choice of " + choice);
+    }
+  }
+
   private Form array(String place, String contract, Map<String, Object> items, boolean isRequest) {
     Form item = form(place, contract, items, isRequest);
     boolean hasNulls = isNullable(items);
     if (item.kind == Kind.RECORD && !hasNulls) {
-      return new Form(Kind.RECORDS, list(item.type), "");
+      return new Form(Kind.RECORDS, list(item.type), "objects");
     }
     if (item.kind != Kind.VALUE || (isRequest && hasNulls)) {
       throw unsupported(place, "an array of " + items);
@@ -490,6 +551,12 @@ public final class SchemaTypes {
     return new Form(Kind.MAP, map(isNullable(values) ? type.annotated(NULLABLE) : type), "");
   }
 
+  /** Returns true if requests and answers have different Java types of a value. */
+  private static boolean hasTwoForms(Map<String, Object> schema) {
+    Map<String, Object> definition = present(schema);
+    return types(definition).contains("number") || "date-time".equals(definition.get("format"));
+  }
+
   private static IllegalStateException unsupported(String place, String shape) {
     return new IllegalStateException(place + ": records do not support " + shape);
   }
@@ -503,10 +570,12 @@ public final class SchemaTypes {
   }
 
   private static boolean isNullable(Map<String, Object> schema) {
-    return types(schema).contains("null") || present(schema) != schema;
+    return types(schema).contains("null")
+        || (schema.get("oneOf") instanceof List<?> choices
+            && choices.stream().anyMatch(choice -> types(object(choice)).contains("null")));
   }
 
-  /** The schema of a value that is not null. */
+  /** The schema of a value that is not null; a choice if there are several. */
   private static Map<String, Object> present(Map<String, Object> schema) {
     if (!(schema.get("oneOf") instanceof List<?> choices)) {
       return schema;
@@ -516,10 +585,7 @@ public final class SchemaTypes {
             .map(SchemaTypes::object)
             .filter(choice -> !types(choice).contains("null"))
             .toList();
-    if (present.size() != 1) {
-      throw new IllegalStateException("no Java type for a choice of schemas: " + schema);
-    }
-    return present.get(0);
+    return present.size() == 1 ? present.get(0) : Map.of("oneOf", present);
   }
 
   private static List<String> types(Map<String, Object> schema) {

@@ -1,17 +1,17 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.core.ApiException;
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.checkpoints.AnnouncementJson;
+import dev.bourse.schemas.checkpoints.PublicationJson;
+import dev.bourse.schemas.checkpoints.SetAnnouncementJson;
+import dev.bourse.schemas.checkpoints.SetFileJson;
+import dev.bourse.schemas.checkpoints.SetPublicationJson;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Parses announcements and formats their answers. */
 public final class AnnouncementView {
@@ -24,40 +24,35 @@ public final class AnnouncementView {
    *
    * @throws ApiException {@code bad-request} for an invalid name or type
    */
-  public static CheckpointService.Announcement announcement(
-      JsonObject body, Visibility visibility) {
-    String fileName = fileName(body);
-    String contentType = body.getString("content_type");
-    String type = contentType.toLowerCase(Locale.ROOT);
+  public static CheckpointService.Announcement announcement(PublicationJson sent) {
+    String fileName = requireName(sent.filename());
+    String type = sent.contentType().toLowerCase(Locale.ROOT);
     if (type.startsWith("multipart/") || type.startsWith("message/")) {
       throw ApiException.badField(
-          "content_type", contentType, "the type of a single file, not a multipart type");
+          "content_type", sent.contentType(), "the type of a single file, not a multipart type");
     }
     if (ContentHeaders.mediaType(type).equals(SetFile.MANIFEST_TYPE)) {
       throw ApiException.badField(
-          "content_type", contentType, "another type; use the operation for sets");
+          "content_type", sent.contentType(), "another type; use the operation for sets");
     }
     return new CheckpointService.Announcement(
         new Metadata(
-            body.getString("title"),
-            body.getString("description"),
+            sent.title(),
+            sent.description(),
             fileName,
-            contentType,
-            body.getLong("bytes"),
-            digest(body)),
-        visibility,
-        Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
-        replace(body.getValue("replace")));
+            sent.contentType(),
+            sent.bytes(),
+            sent.sha256() == null ? null : lower(sent.sha256())),
+        Visibility.of(sent.visibility()),
+        Optional.ofNullable(sent.upload()).map(kind -> kind.equals("resumable")),
+        replace(sent.replace()));
   }
 
-  /** Returns the announced digest in lower case. */
-  private static @Nullable String digest(JsonObject body) {
-    String sha256 = body.getString("sha256");
-    return sha256 == null ? null : sha256.toLowerCase(Locale.ROOT);
+  private static String lower(String sha256) {
+    return sha256.toLowerCase(Locale.ROOT);
   }
 
-  private static String fileName(JsonObject body) {
-    String fileName = body.getString("filename");
+  private static String requireName(String fileName) {
     if (fileName.equals(".") || fileName.equals("..")) {
       throw ApiException.badField("filename", fileName, "a file name without folders");
     }
@@ -69,27 +64,24 @@ public final class AnnouncementView {
    *
    * @throws ApiException {@code bad-request} for paths that cannot be files of one folder
    */
-  static CheckpointService.SetAnnouncement set(JsonObject body) {
+  static CheckpointService.SetAnnouncement set(SetPublicationJson sent) {
     List<SetFile> files = new ArrayList<>();
     SetPaths paths = new SetPaths();
-    JsonArray announced = body.getJsonArray("files");
     Map<String, Long> lengths = new HashMap<>();
     long bytes = 0;
-    for (int i = 0; i < announced.size(); i++) {
-      JsonObject file = announced.getJsonObject(i);
-      String path = file.getString("path");
-      paths.add("files[%s].path".formatted(i), path);
-      long length = file.getLong("bytes");
-      bytes += length;
-      String sha256 = Objects.requireNonNull(digest(file));
-      Long told = lengths.putIfAbsent(sha256, length);
-      if (told != null && told != length) {
+    for (SetFileJson file : sent.files()) {
+      int number = files.size();
+      paths.add("files[%s].path".formatted(number), file.path());
+      bytes += file.bytes();
+      String sha256 = lower(file.sha256());
+      Long told = lengths.putIfAbsent(sha256, file.bytes());
+      if (told != null && told != file.bytes()) {
         throw ApiException.badField(
-            "files[%s].bytes".formatted(i),
-            length,
+            "files[%s].bytes".formatted(number),
+            file.bytes(),
             told + ", like the other file with this sha256");
       }
-      files.add(SetFile.announced(i, path, length, sha256));
+      files.add(SetFile.announced(number, file.path(), file.bytes(), sha256));
     }
     paths.requireNoFileIsAFolder();
     if (bytes == 0) {
@@ -98,15 +90,15 @@ public final class AnnouncementView {
     }
     return new CheckpointService.SetAnnouncement(
         new Metadata(
-            body.getString("title"),
-            body.getString("description"),
-            fileName(body),
+            sent.title(),
+            sent.description(),
+            requireName(sent.filename()),
             SetFile.MANIFEST_TYPE,
             bytes,
             null,
             files.size()),
-        Visibility.of(body.getString("visibility")),
-        replace(body.getValue("replace")),
+        Visibility.of(sent.visibility()),
+        replace(sent.replace()),
         files);
   }
 
@@ -127,38 +119,39 @@ public final class AnnouncementView {
    * @param baseUrl the service's address for clients
    * @param items the path of the item's collection, for direct uploads
    */
-  public static JsonObject announced(
+  public static AnnouncementJson announced(
       CheckpointService.Announced announced, String baseUrl, String items) {
     Checkpoint item = announced.item();
     Revision draft = announced.draft();
-    JsonObject json =
-        new JsonObject()
-            .put("id", item.id())
-            .put("revision", draft.number())
-            .put("status", draft.state().label())
-            .put("visibility", item.visibility().label())
-            .put("replaced", announced.replaced())
-            .put("review", item.needsReview() ? "required" : "none")
-            .put("upload", draft.resumable() ? "resumable" : "direct");
-    return draft.resumable()
-        ? json.put("session_url", baseUrl + SESSIONS + announced.session())
-            .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
-        : json.put("content_url", baseUrl + items + '/' + item.id() + "/content");
+    boolean resumable = draft.resumable();
+    return new AnnouncementJson(
+        item.id(),
+        draft.number(),
+        draft.state().label(),
+        item.visibility().label(),
+        announced.replaced(),
+        item.needsReview() ? "required" : "none",
+        resumable ? "resumable" : "direct",
+        resumable ? null : baseUrl + items + '/' + item.id() + "/content",
+        resumable ? baseUrl + SESSIONS + announced.session() : null,
+        resumable ? draft.expiresAtMillis() : null);
   }
 
   /** Formats the answer to the announcement of a set. */
-  static JsonObject announced(CheckpointService.AnnouncedSet set, String baseUrl, String items) {
-    CheckpointService.Announced announced = set.announced();
-    return announced(announced, baseUrl, items)
-        .put("files", announced.draft().metadata().files())
-        .put("missing", new JsonArray(set.missing()));
-  }
-
-  /** Formats the answer to a deletion. */
-  public static JsonObject deleted(String id, long atMillis) {
-    return new JsonObject()
-        .put("ok", true)
-        .put("id", id)
-        .put("deleted_at", Times.rfc3339(atMillis));
+  static SetAnnouncementJson announced(CheckpointService.AnnouncedSet set, String baseUrl) {
+    Checkpoint item = set.announced().item();
+    Revision draft = set.announced().draft();
+    return new SetAnnouncementJson(
+        item.id(),
+        draft.number(),
+        draft.state().label(),
+        item.visibility().label(),
+        set.announced().replaced(),
+        item.needsReview() ? "required" : "none",
+        "resumable",
+        baseUrl + SESSIONS + set.announced().session(),
+        draft.expiresAtMillis(),
+        draft.metadata().files(),
+        set.missing());
   }
 }

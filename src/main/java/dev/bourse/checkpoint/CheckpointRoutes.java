@@ -7,6 +7,10 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operation;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.checkpoints.CheckpointPageJson;
+import dev.bourse.schemas.checkpoints.PublicationJson;
+import dev.bourse.schemas.checkpoints.SetPublicationJson;
+import dev.bourse.schemas.common.DeletionJson;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 
@@ -57,20 +61,22 @@ public final class CheckpointRoutes {
         .map(
             found ->
                 Answer.ok(
-                    CheckpointView.ofOrg(found.page(), caller)
-                        .put("public_publish", Publisher.publishesPublicly(caller.org()))
-                        .put("limit_bytes", config.orgBytes())
-                        .put("used_bytes", found.usedBytes())
-                        .put("max_item_bytes", config.itemBytes())
-                        .put("max_direct_bytes", config.directBytes())));
+                    new CheckpointPageJson(
+                        CheckpointView.own(found.page(), caller),
+                        found.page().more(),
+                        CheckpointView.next(found.page()),
+                        Publisher.publishesPublicly(caller.org()),
+                        config.orgBytes(),
+                        found.usedBytes(),
+                        config.itemBytes(),
+                        config.directBytes())));
   }
 
   private Future<Answer> publish(Call call) {
     return checkpoints
         .publish(
             Publisher.of(call.principal()),
-            AnnouncementView.announcement(
-                call.body(), Visibility.of(call.body().getString("visibility"))))
+            AnnouncementView.announcement(PublicationJson.read(call.body())))
         .map(
             announced ->
                 Answer.created(AnnouncementView.announced(announced, baseUrl.get(), FAMILY)));
@@ -78,10 +84,10 @@ public final class CheckpointRoutes {
 
   private Future<Answer> publishSet(Call call) {
     return checkpoints
-        .publishSet(Publisher.of(call.principal()), AnnouncementView.set(call.body()))
-        .map(
-            announced ->
-                Answer.created(AnnouncementView.announced(announced, baseUrl.get(), FAMILY)));
+        .publishSet(
+            Publisher.of(call.principal()),
+            AnnouncementView.set(SetPublicationJson.read(call.body())))
+        .map(announced -> Answer.created(AnnouncementView.announced(announced, baseUrl.get())));
   }
 
   private Future<Answer> read(Call call) {
@@ -100,6 +106,6 @@ public final class CheckpointRoutes {
     String id = call.text("id");
     return checkpoints
         .delete(Publisher.of(call.principal()), id)
-        .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
+        .map(at -> Answer.ok(new DeletionJson(true, id, at)));
   }
 }

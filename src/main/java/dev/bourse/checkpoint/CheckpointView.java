@@ -2,10 +2,14 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.access.Principal;
 import dev.bourse.core.Page;
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
-import java.util.function.Function;
+import dev.bourse.schemas.checkpoints.CheckpointJson;
+import dev.bourse.schemas.checkpoints.PublicCheckpointJson;
+import dev.bourse.schemas.checkpoints.PublicCheckpointPageJson;
+import dev.bourse.schemas.checkpoints.PublishedRevisionJson;
+import dev.bourse.schemas.checkpoints.RevisionListJson;
+import dev.bourse.schemas.checkpoints.UrlsJson;
+import dev.bourse.schemas.common.PublisherJson;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Formats checkpoints as JSON. */
@@ -24,28 +28,50 @@ public final class CheckpointView {
    *
    * @param caller the reader: a member, or an organization's token
    */
-  public static JsonObject own(CheckpointStore.Listed listed, Principal caller) {
+  public static CheckpointJson own(CheckpointStore.Listed listed, Principal caller) {
     Checkpoint item = listed.item();
     Revision shown = item.shown();
     String member = caller.memberId();
     boolean isCreator = member != null && item.isBy(member);
-    JsonObject json =
-        metadata(listed, shown)
-            .put("urls", urls(FAMILY + item.id()))
-            .put("can_delete", isCreator && caller.publishingCredential() == null);
-    String reason = shown.rejectionReason();
-    return isCreator && reason != null ? json.put("rejection_reason", reason) : json;
+    PublicCheckpointJson common = metadata(listed, shown);
+    return new CheckpointJson(
+        common.id(),
+        common.title(),
+        common.description(),
+        common.filename(),
+        common.contentType(),
+        common.bytes(),
+        common.sha256(),
+        common.visibility(),
+        common.status(),
+        common.statusDetail(),
+        common.publisher(),
+        common.revision(),
+        common.publishedAtMillis(),
+        common.createdAtMillis(),
+        common.files(),
+        common.totalBytes(),
+        urls(FAMILY + item.id()),
+        isCreator && caller.publishingCredential() == null,
+        isCreator ? shown.rejectionReason() : null);
+  }
+
+  /** Formats items as {@link #own} does. */
+  public static List<CheckpointJson> own(Page<CheckpointStore.Listed> page, Principal caller) {
+    return page.items().stream().map(listed -> own(listed, caller)).toList();
   }
 
   /** Formats an item of the public feed. */
-  public static JsonObject feed(CheckpointStore.Listed listed) {
-    Checkpoint item = listed.item();
-    return metadata(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
+  public static PublicCheckpointJson feed(CheckpointStore.Listed listed) {
+    return metadata(listed, live(listed.item()));
   }
 
   /** Formats a page of the public feed. */
-  public static JsonObject feedPage(Page<CheckpointStore.Listed> page) {
-    return page(page, CheckpointView::feed, CheckpointView::feedTime);
+  public static PublicCheckpointPageJson feedPage(Page<CheckpointStore.Listed> page) {
+    return new PublicCheckpointPageJson(
+        page.items().stream().map(CheckpointView::feed).toList(),
+        page.more(),
+        page.next(listed -> feedCursor(listed.item())));
   }
 
   /** Returns the public revision of an item on the feed. */
@@ -62,52 +88,60 @@ public final class CheckpointView {
     return item.visibility() == Visibility.PUBLIC && item.live() != null;
   }
 
+  /** Returns the cursor of the next page in a list of its owner's; null on the last page. */
+  public static @Nullable String next(Page<CheckpointStore.Listed> page) {
+    return page.next(listed -> cursor(listed.item()));
+  }
+
   /** Returns the cursor of the page after an item, in a list of its owner's. */
   public static String cursor(Checkpoint item) {
     return new CheckpointStore.Cursor(item.changedAtMillis(), item.id()).text();
   }
 
-  /** Formats one revision of an item. */
-  public static JsonObject metadata(CheckpointStore.Listed listed, Revision shown) {
+  private static String feedCursor(Checkpoint item) {
+    Long published = live(item).publishedAtMillis();
+    return new CheckpointStore.Cursor(published == null ? 0 : published, item.id()).text();
+  }
+
+  /** Formats one revision of an item, with its addresses on the public feed. */
+  public static PublicCheckpointJson metadata(CheckpointStore.Listed listed, Revision shown) {
     Checkpoint item = listed.item();
     Metadata metadata = shown.metadata();
-    String sha256 = shown.sha256() != null ? shown.sha256() : metadata.sha256();
-    JsonObject json =
-        new JsonObject()
-            .put("id", item.id())
-            .put("title", metadata.title())
-            .put("description", metadata.description())
-            .put("filename", metadata.fileName())
-            .put("content_type", metadata.contentType())
-            .put("bytes", listed.contentBytes(shown))
-            .put("sha256", sha256)
-            .put("visibility", item.visibility().label())
-            .put("status", shown.state().label())
-            .put("status_detail", words(shown.state()))
-            .put("publisher", publisher(listed))
-            .put("revision", shown.number())
-            .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
-            .put("created_at", Times.rfc3339(item.createdAtMillis()));
-    return metadata.isSet()
-        ? json.put("files", metadata.files()).put("total_bytes", metadata.bytes())
-        : json;
+    return new PublicCheckpointJson(
+        item.id(),
+        metadata.title(),
+        metadata.description(),
+        metadata.fileName(),
+        metadata.contentType(),
+        listed.contentBytes(shown),
+        shown.sha256() != null ? shown.sha256() : metadata.sha256(),
+        item.visibility().label(),
+        shown.state().label(),
+        words(shown.state()),
+        publisher(listed),
+        shown.number(),
+        shown.publishedAtMillis(),
+        item.createdAtMillis(),
+        metadata.isSet() ? metadata.files() : null,
+        metadata.isSet() ? metadata.bytes() : null,
+        urls(FAMILY + "public/" + item.id()));
   }
 
   /** Formats the published revisions of an item; only its creator may replace it. */
-  static JsonObject history(CheckpointService.History history) {
-    JsonArray revisions = new JsonArray();
-    for (RevisionHistory.Entry entry : history.revisions()) {
-      JsonObject json =
-          new JsonObject()
-              .put("revision", entry.revision())
-              .put("published_at", Times.rfc3339(entry.publishedAtMillis()))
-              .put("username", history.item().creator())
-              .put("credential_id", entry.credentialId())
-              .put("bytes", entry.bytes())
-              .put("sha256", entry.sha256());
-      revisions.add(entry.files() > 0 ? json.put("files", entry.files()) : json);
-    }
-    return new JsonObject().put("revisions", revisions);
+  static RevisionListJson history(CheckpointService.History history) {
+    return new RevisionListJson(
+        history.revisions().stream()
+            .map(
+                entry ->
+                    new PublishedRevisionJson(
+                        entry.revision(),
+                        entry.publishedAtMillis(),
+                        history.item().creator(),
+                        entry.credentialId(),
+                        entry.bytes(),
+                        entry.sha256(),
+                        entry.files() > 0 ? entry.files() : null))
+            .toList());
   }
 
   private static String words(Revision.State state) {
@@ -120,62 +154,19 @@ public final class CheckpointView {
     };
   }
 
-  private static JsonObject publisher(CheckpointStore.Listed listed) {
+  private static PublisherJson publisher(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
     return item.isPlatform()
-        ? new JsonObject().put("name", item.publisherName())
-        : new JsonObject().put("org_display", listed.orgDisplay()).put("username", item.creator());
+        ? new PublisherJson(null, null, item.publisherName())
+        : new PublisherJson(listed.orgDisplay(), item.creator(), null);
   }
 
-  private static JsonObject urls(String path) {
-    return new JsonObject()
-        .put("content", path + "/content")
-        .put("download", path + "/content?download=1");
-  }
-
-  /**
-   * Formats a page of items.
-   *
-   * @param time the time that the list is ordered by
-   */
-  static JsonObject page(
-      Page<CheckpointStore.Listed> page,
-      Function<CheckpointStore.Listed, JsonObject> view,
-      Function<Checkpoint, Long> time) {
-    JsonArray items = new JsonArray();
-    page.items().forEach(listed -> items.add(view.apply(listed)));
-    return new JsonObject()
-        .put("checkpoints", items)
-        .put("more", page.more())
-        .put("cursor", cursor(page, time));
-  }
-
-  /**
-   * Formats a page of an organization's items.
-   *
-   * @param caller the reader: a member, or an organization's token
-   */
-  public static JsonObject ofOrg(Page<CheckpointStore.Listed> page, Principal caller) {
-    return page(page, listed -> own(listed, caller), Checkpoint::changedAtMillis);
+  private static UrlsJson urls(String path) {
+    return new UrlsJson(path + "/content", path + "/content?download=1");
   }
 
   /** Clamps a page size to 1 to 100. */
   public static int limit(long asked) {
     return (int) Math.max(1, Math.min(MOST_ITEMS, asked));
-  }
-
-  /** The time that orders the feed. */
-  private static long feedTime(Checkpoint item) {
-    Long published = live(item).publishedAtMillis();
-    return published == null ? 0 : published;
-  }
-
-  private static @Nullable String cursor(
-      Page<CheckpointStore.Listed> page, Function<Checkpoint, Long> time) {
-    if (!page.more()) {
-      return null;
-    }
-    Checkpoint last = page.items().get(page.items().size() - 1).item();
-    return new CheckpointStore.Cursor(time.apply(last), last.id()).text();
   }
 }

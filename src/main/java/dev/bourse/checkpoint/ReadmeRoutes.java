@@ -3,10 +3,10 @@ package dev.bourse.checkpoint;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.checkpoints.ReadmeJson;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
 
 /** The operation that returns the README of a set in parts that a page can show safely. */
 public final class ReadmeRoutes {
@@ -21,11 +21,12 @@ public final class ReadmeRoutes {
   /** Parses a README. */
   public interface Parser {
     /**
-     * Returns the fields of the answer. Blocks.
+     * Returns the answer. Blocks.
      *
-     * @param isWhole whether the bytes are all of the README
+     * @param bytes the README's first bytes, or all
+     * @param length the length of the whole README
      */
-    JsonObject parse(byte[] bytes, boolean isWhole);
+    ReadmeJson parse(byte[] bytes, String path, long length, String sha256);
   }
 
   /**
@@ -51,19 +52,21 @@ public final class ReadmeRoutes {
         .map(Answer::ok);
   }
 
-  private Future<JsonObject> parsed(ContentService.Opened opened) {
-    int length = (int) Math.min(opened.bytes().length(), maxBytes);
-    boolean isWhole = length == opened.bytes().length();
+  private Future<ReadmeJson> parsed(ContentService.Opened opened) {
+    long whole = opened.bytes().length();
+    int length = (int) Math.min(whole, maxBytes);
     Future<Buffer> read =
         length == 0 ? Future.succeededFuture(Buffer.buffer()) : opened.bytes().onlyPiece(0, length);
     return read.eventually(() -> opened.bytes().close())
         .compose(
-            bytes -> vertx.executeBlocking(() -> parser.parse(bytes.getBytes(), isWhole), false))
-        .map(
-            answer ->
-                answer
-                    .put("path", opened.content().fileName())
-                    .put("bytes", opened.bytes().length())
-                    .put("sha256", opened.content().sha256()));
+            bytes ->
+                vertx.executeBlocking(
+                    () ->
+                        parser.parse(
+                            bytes.getBytes(),
+                            opened.content().fileName(),
+                            whole,
+                            opened.content().sha256()),
+                    false));
   }
 }

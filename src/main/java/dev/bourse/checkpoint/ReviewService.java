@@ -92,7 +92,7 @@ public final class ReviewService {
   }
 
   /** Returns the cursor of the page after a review. */
-  public String cursor(Review review) {
+  public static String cursor(Review review) {
     return new CheckpointStore.Cursor(review.item().changedAtMillis(), review.item().id()).text();
   }
 

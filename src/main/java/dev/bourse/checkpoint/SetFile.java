@@ -80,28 +80,21 @@ public record SetFile(
 
   /** Returns the manifest of a set, which is the same for the same files in any order. */
   public static byte[] manifest(List<SetFile> files) {
-    return new JsonObject()
-        .put("files", json(sorted(files)))
-        .encode()
-        .getBytes(StandardCharsets.UTF_8);
+    JsonArray listed = new JsonArray();
+    sorted(files)
+        .forEach(
+            file ->
+                listed.add(
+                    new JsonObject()
+                        .put("path", file.path())
+                        .put("bytes", file.bytes())
+                        .put("sha256", file.sha256())));
+    return new JsonObject().put("files", listed).encode().getBytes(StandardCharsets.UTF_8);
   }
 
   /** Sorts files by path. */
   static List<SetFile> sorted(List<SetFile> files) {
     return files.stream().sorted(Comparator.comparing(SetFile::path)).toList();
-  }
-
-  /** Formats files for a manifest. */
-  public static JsonArray json(List<SetFile> files) {
-    JsonArray listed = new JsonArray();
-    files.forEach(
-        file ->
-            listed.add(
-                new JsonObject()
-                    .put("path", file.path())
-                    .put("bytes", file.bytes())
-                    .put("sha256", file.sha256())));
-    return listed;
   }
 
   /** Returns the digest of a manifest, in hex. */

@@ -1,8 +1,9 @@
 package dev.bourse.docs;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.checkpoints.ReadmeJson;
+import dev.bourse.schemas.checkpoints.ReadmePartJson;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -88,22 +89,23 @@ public final class Readme {
           .maxInlineNesting(MAX_DEPTH)
           .build();
 
-  private final JsonArray parts = new JsonArray();
+  private final List<ReadmePartJson> parts = new ArrayList<>();
   private int characters;
   private boolean isCut;
 
   private Readme() {}
 
   /**
-   * Returns {@code parts} and whether the README was {@code truncated}.
+   * Returns the answer with the parts of a README.
    *
-   * @param bytes the first bytes, at most {@link #MAX_BYTES}; invalid UTF-8 is replaced
-   * @param isWhole whether these are all of its bytes
+   * @param bytes its first bytes, at most {@link #MAX_BYTES}; invalid UTF-8 is replaced
+   * @param length the length of the whole README
    */
-  public static JsonObject parse(byte[] bytes, boolean isWhole) {
+  public static ReadmeJson parse(byte[] bytes, String path, long length, String sha256) {
     Readme readme = new Readme();
     readme.walk(PARSER.parse(visible(new String(bytes, StandardCharsets.UTF_8))));
-    return new JsonObject().put("parts", readme.parts).put("truncated", !isWhole || readme.isCut);
+    return new ReadmeJson(
+        readme.parts, bytes.length < length || readme.isCut, path, length, sha256);
   }
 
   /** Called before parsing and after it, because the parser decodes character references. */
@@ -140,14 +142,15 @@ public final class Readme {
   private void open(Node node) {
     String element = element(node);
     if (element != null) {
-      JsonObject part = new JsonObject().put("open", element);
-      if (node instanceof Heading heading) {
-        part.put("level", heading.getLevel());
-      } else if (node instanceof Link link) {
-        part.put("href", link.getDestination());
-        characters += link.getDestination().length();
-      }
-      parts.add(part);
+      String address = node instanceof Link link ? link.getDestination() : null;
+      characters += address == null ? 0 : address.length();
+      parts.add(
+          new ReadmePartJson(
+              element,
+              null,
+              null,
+              node instanceof Heading heading ? (Integer) heading.getLevel() : null,
+              address));
       return;
     }
     if (node instanceof Text text) {
@@ -155,9 +158,9 @@ public final class Readme {
     } else if (node instanceof HtmlInline html) {
       text(html.getLiteral());
     } else if (node instanceof HtmlBlock html) {
-      parts.add(new JsonObject().put("open", "paragraph"));
+      parts.add(opened("paragraph"));
       text(html.getLiteral());
-      parts.add(new JsonObject().put("close", "paragraph"));
+      parts.add(closed("paragraph"));
     } else if (node instanceof Code code) {
       leaf("code", code.getLiteral());
     } else if (node instanceof FencedCodeBlock block) {
@@ -176,20 +179,28 @@ public final class Readme {
   private void close(Node node) {
     String element = element(node);
     if (element != null) {
-      parts.add(new JsonObject().put("close", element));
+      parts.add(closed(element));
     }
+  }
+
+  private static ReadmePartJson opened(String element) {
+    return new ReadmePartJson(element, null, null, null, null);
+  }
+
+  private static ReadmePartJson closed(String element) {
+    return new ReadmePartJson(null, element, null, null, null);
   }
 
   private void text(@Nullable String text) {
     String visible = text == null ? "" : visible(text);
     characters += visible.length();
-    parts.add(new JsonObject().put("text", visible));
+    parts.add(new ReadmePartJson(null, null, visible, null, null));
   }
 
   private void leaf(String element, @Nullable String text) {
-    parts.add(new JsonObject().put("open", element));
+    parts.add(opened(element));
     text(text);
-    parts.add(new JsonObject().put("close", element));
+    parts.add(closed(element));
   }
 
   /** Returns the element of a node with children; null for a leaf and for a hidden node. */

@@ -2,8 +2,9 @@ package dev.bourse.feed;
 
 import dev.bourse.checkpoint.SetFile;
 import dev.bourse.core.Sizes;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.checkpoints.PublicCheckpointJson;
+import dev.bourse.schemas.checkpoints.PublicCheckpointPageJson;
+import dev.bourse.schemas.common.PublisherJson;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** Makes the models of the feed's pages from the answers of the API. */
@@ -51,15 +53,14 @@ final class FeedView {
    * @param answer of {@code listPublicCheckpoints}
    * @param isFirst whether the page starts with the newest item
    */
-  Map<String, Object> list(JsonObject answer, String q, boolean isFirst) {
-    JsonArray items = answer.getJsonArray("checkpoints");
-    String cursor = answer.getString("cursor");
+  Map<String, Object> list(PublicCheckpointPageJson answer, String q, boolean isFirst) {
+    String cursor = answer.cursor();
     Map<String, Object> model = new HashMap<>();
     model.put("q", q);
     model.put("first", isFirst);
     model.put("newest", address(q, ""));
     model.put("older", cursor == null ? "" : address(q, cursor));
-    model.put("items", items.stream().map(JsonObject.class::cast).map(FeedView::row).toList());
+    model.put("items", answer.checkpoints().stream().map(FeedView::row).toList());
     return model;
   }
 
@@ -81,36 +82,38 @@ final class FeedView {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
-  private static Map<String, Object> row(JsonObject item) {
-    Instant published = Instant.parse(item.getString("published_at"));
+  private static Map<String, Object> row(PublicCheckpointJson item) {
+    Instant published = published(item);
     return Map.of(
-        "path", HOME + item.getString("id"),
-        "title", item.getString("title"),
-        "filename", item.getString("filename"),
+        "path", HOME + item.id(),
+        "title", item.title(),
+        "filename", item.filename(),
         "size", size(item),
-        "publisher", publisher(item),
+        "publisher", publisher(item.publisher()),
         "published_at", published.toString(),
         "published", DAY.format(published));
   }
 
-  private static String size(JsonObject item) {
+  private static Instant published(PublicCheckpointJson item) {
+    return Instant.ofEpochMilli(Objects.requireNonNull(item.publishedAtMillis()));
+  }
+
+  private static String size(PublicCheckpointJson item) {
     String bytes = Sizes.bytes(total(item));
-    Integer files = item.getInteger("files");
+    Integer files = item.files();
     return files == null ? bytes : files + (files == 1 ? " file, " : " files, ") + bytes;
   }
 
   /** The length of a file, or of a set's files together. */
-  private static long total(JsonObject item) {
-    return item.getLong("total_bytes", item.getLong("bytes"));
+  private static long total(PublicCheckpointJson item) {
+    Long total = item.totalBytes();
+    return total == null ? item.bytes() : total;
   }
 
   /** The publisher, as far as it is public. */
-  private static String publisher(JsonObject item) {
-    JsonObject publisher = item.getJsonObject("publisher");
-    String platform = publisher.getString("name");
-    return platform == null
-        ? publisher.getString("org_display") + ", " + publisher.getString("username")
-        : platform;
+  private static String publisher(PublisherJson publisher) {
+    String platform = publisher.name();
+    return platform == null ? publisher.orgDisplay() + ", " + publisher.username() : platform;
   }
 
   /**
@@ -118,46 +121,42 @@ final class FeedView {
    *
    * @param files the shown files of a set; empty for a single file
    */
-  Map<String, Object> item(JsonObject item, List<SetFile> files) {
-    String id = item.getString("id");
-    String filename = item.getString("filename");
-    JsonObject urls = item.getJsonObject("urls");
+  Map<String, Object> item(PublicCheckpointJson item, List<SetFile> files) {
+    String filename = item.filename();
     String bytes = contentUrl.isEmpty() ? baseUrl : contentUrl;
-    Instant published = Instant.parse(item.getString("published_at"));
+    String content = bytes + item.urls().content();
+    Instant published = published(item);
     Map<String, Object> model = new HashMap<>();
-    for (String field : List.of("id", "title", "description", "content_type", "sha256")) {
-      model.put(field, item.getString(field));
-    }
+    model.put("id", item.id());
+    model.put("title", item.title());
+    model.put("description", item.description());
+    model.put("content_type", item.contentType());
+    model.put("sha256", item.sha256());
     model.put("filename", filename);
-    model.put("revision", item.getInteger("revision"));
-    model.put("publisher", publisher(item));
+    model.put("revision", item.revision());
+    model.put("publisher", publisher(item.publisher()));
     model.put("size", Sizes.bytes(total(item)));
     model.put("bytes", String.format(Locale.ENGLISH, "%,d", total(item)));
     model.put("published_at", published.toString());
     model.put("published", TIME.format(published));
-    model.put("download", bytes + urls.getString("download"));
-    model.put(
-        "open", isShown(item.getString("content_type")) ? bytes + urls.getString("content") : "");
-    model.put(
-        "curl",
-        "curl -fL -o %s \\\n  %s".formatted(quoted(filename), bytes + urls.getString("content")));
-    model.put(
-        "check",
-        "echo %s | sha256sum -c".formatted(quoted(item.getString("sha256") + "  " + filename)));
-    model.put("pull", "bourse checkpoint pull " + id);
+    model.put("download", bytes + item.urls().download());
+    model.put("open", isShown(item.contentType()) ? content : "");
+    model.put("curl", "curl -fL -o %s \\\n  %s".formatted(quoted(filename), content));
+    model.put("check", "echo %s | sha256sum -c".formatted(quoted(item.sha256() + "  " + filename)));
+    model.put("pull", "bourse checkpoint pull " + item.id());
     model.put("files", List.of());
     if (!files.isEmpty()) {
-      String folder = bytes + "/api/checkpoints/public/" + id + "/files/";
+      String folder = bytes + "/api/checkpoints/public/" + item.id() + "/files/";
       model.put(
           "files",
           files.stream()
               .sorted(Comparator.comparing(SetFile::path))
               .map(file -> file(file, folder))
               .toList());
-      int count = item.getInteger("files");
+      int count = Objects.requireNonNull(item.files());
       model.put("count", count);
       model.put("more", count - files.size());
-      model.put("manifest", bytes + urls.getString("content"));
+      model.put("manifest", content);
     }
     return model;
   }

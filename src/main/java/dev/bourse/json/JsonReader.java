@@ -74,6 +74,32 @@ public final class JsonReader {
     throw rejected(name, "an array of strings");
   }
 
+  /** Returns an object. */
+  public <T> T object(String name, Function<JsonObject, T> read) {
+    if (body.getValue(name) instanceof JsonObject object) {
+      return read.apply(object);
+    }
+    throw rejected(name, "an object");
+  }
+
+  /** Returns an array of objects. */
+  public <T> List<T> objects(String name, Function<JsonObject, T> read) {
+    if (body.getValue(name) instanceof JsonArray array
+        && array.stream().allMatch(JsonObject.class::isInstance)) {
+      return array.stream().map(JsonObject.class::cast).map(read).toList();
+    }
+    throw rejected(name, "an array of objects");
+  }
+
+  /** Returns a value of which the schema lets several kinds be sent. */
+  public Object value(String name) {
+    Object value = body.getValue(name);
+    if (value == null) {
+      throw rejected(name, "a value");
+    }
+    return value;
+  }
+
   /** Returns a value; null if it is absent or null, which mean the same here. */
   public <T> @Nullable T optional(String name, Function<String, T> read) {
     return body.getValue(name) == null ? null : read.apply(name);

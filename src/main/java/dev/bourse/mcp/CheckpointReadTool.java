@@ -6,6 +6,7 @@ import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.json.JsonRecord;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -31,13 +32,11 @@ public final class CheckpointReadTool implements Tool {
 
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
-    Future<JsonObject> answer =
-        switch (arguments.getString("action")) {
-          case "get" -> get(caller, required(arguments, "id"));
-          case "search" -> list(caller, arguments, required(arguments, "q"));
-          default -> list(caller, arguments, arguments.getString("q", ""));
-        };
-    return answer.map(JsonObject::toBuffer);
+    return switch (arguments.getString("action")) {
+      case "get" -> get(caller, required(arguments, "id"));
+      case "search" -> list(caller, arguments, required(arguments, "q"));
+      default -> list(caller, arguments, arguments.getString("q", ""));
+    };
   }
 
   private static String required(JsonObject arguments, String field) {
@@ -50,13 +49,17 @@ public final class CheckpointReadTool implements Tool {
     return value;
   }
 
-  private Future<JsonObject> get(Principal caller, String id) {
+  private Future<Buffer> get(Principal caller, String id) {
     return checkpoints
         .get(caller.org().orgId(), id)
-        .map(found -> new JsonObject().put("checkpoint", CheckpointView.own(found, caller)));
+        .map(found -> encoded(out -> out.object("checkpoint", CheckpointView.own(found, caller))));
   }
 
-  private Future<JsonObject> list(Principal caller, JsonObject arguments, String q) {
+  private static Buffer encoded(JsonRecord answer) {
+    return answer.toBuffer();
+  }
+
+  private Future<Buffer> list(Principal caller, JsonObject arguments, String q) {
     return checkpoints
         .listOfOrg(
             caller.org().orgId(),
@@ -65,8 +68,13 @@ public final class CheckpointReadTool implements Tool {
             CheckpointView.limit(arguments.getLong("limit", CheckpointView.USUAL_ITEMS)))
         .map(
             found ->
-                CheckpointView.ofOrg(found.page(), caller)
-                    .put("limit_bytes", checkpoints.config().orgBytes())
-                    .put("used_bytes", found.usedBytes()));
+                encoded(
+                    out -> {
+                      out.objects("checkpoints", CheckpointView.own(found.page(), caller));
+                      out.put("more", found.page().more());
+                      out.put("cursor", CheckpointView.next(found.page()));
+                      out.put("limit_bytes", checkpoints.config().orgBytes());
+                      out.put("used_bytes", found.usedBytes());
+                    }));
   }
 }

@@ -53,7 +53,7 @@ public final class CheckpointWriteTool implements Tool {
                           ConfirmTokens.IssuedToken issued =
                               confirms.issue(caller, NAME, arguments, id, item.version());
                           return answer("preview", id)
-                              .put("checkpoint", CheckpointView.own(shown, caller))
+                              .put("checkpoint", CheckpointView.own(shown, caller).toTree())
                               .put("confirm_token", issued.token())
                               .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
                         }));

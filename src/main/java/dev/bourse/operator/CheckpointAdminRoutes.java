@@ -1,6 +1,5 @@
 package dev.bourse.operator;
 
-import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
@@ -9,9 +8,12 @@ import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.checkpoints.PublicCheckpointJson;
+import dev.bourse.schemas.common.DeletionJson;
+import dev.bourse.schemas.operator.StoredCheckpointJson;
+import dev.bourse.schemas.operator.StoredCheckpointPageJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
+import java.util.List;
 
 /** Operations of the operator contract on checkpoints of every organization. */
 public final class CheckpointAdminRoutes {
@@ -35,11 +37,14 @@ public final class CheckpointAdminRoutes {
         .requireOrganization(org)
         .compose(there -> page(checkpoints, call, org))
         .map(
-            page ->
+            found ->
                 Answer.ok(
-                    json("checkpoints", page)
-                        .put("limit_bytes", checkpoints.config().orgBytes())
-                        .put("used_bytes", page.usedBytes())));
+                    new StoredCheckpointPageJson(
+                        stored(found),
+                        found.page().more(),
+                        CheckpointView.next(found.page()),
+                        checkpoints.config().orgBytes(),
+                        found.usedBytes())));
   }
 
   /** Returns the requested page of one owner's items. */
@@ -52,30 +57,44 @@ public final class CheckpointAdminRoutes {
         call.limit());
   }
 
-  static JsonObject json(String plural, CheckpointService.OwnPage page) {
-    return CommonFields.page(plural, page.page(), "cursor", CheckpointAdminRoutes::json);
+  static List<StoredCheckpointJson> stored(CheckpointService.OwnPage found) {
+    return found.page().items().stream().map(CheckpointAdminRoutes::stored).toList();
   }
 
   private Future<Answer> read(Call call) {
-    return checkpoints.getAny(call.text("id")).map(found -> Answer.ok(json(found)));
+    return checkpoints.getAny(call.text("id")).map(found -> Answer.ok(stored(found)));
   }
 
   private Future<Answer> delete(Call call) {
     String id = call.text("id");
     return checkpoints
         .deleteAny(call.actor(), id)
-        .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
+        .map(at -> Answer.ok(new DeletionJson(true, id, at)));
   }
 
   /** An item as operators see it. */
-  static JsonObject json(CheckpointStore.Listed listed) {
+  static StoredCheckpointJson stored(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
-    JsonObject metadata = CheckpointView.metadata(listed, item.shown());
-    return new JsonObject()
-        .put("id", item.id())
-        .put("org_id", item.isPlatform() ? null : item.orgId())
-        .mergeIn(metadata)
-        .put("on_feed", CheckpointView.isOnFeed(item))
-        .put("cursor", CheckpointView.cursor(item));
+    PublicCheckpointJson common = CheckpointView.metadata(listed, item.shown());
+    return new StoredCheckpointJson(
+        common.id(),
+        item.isPlatform() ? null : item.orgId(),
+        common.title(),
+        common.description(),
+        common.filename(),
+        common.contentType(),
+        common.bytes(),
+        common.sha256(),
+        common.visibility(),
+        common.status(),
+        common.statusDetail(),
+        common.publisher(),
+        common.revision(),
+        common.publishedAtMillis(),
+        common.createdAtMillis(),
+        common.files(),
+        common.totalBytes(),
+        CheckpointView.isOnFeed(item),
+        CheckpointView.cursor(item));
   }
 }

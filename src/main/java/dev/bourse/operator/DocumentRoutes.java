@@ -5,11 +5,17 @@ import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.checkpoints.PublicationJson;
+import dev.bourse.schemas.common.CommitJson;
+import dev.bourse.schemas.common.DeletionJson;
+import dev.bourse.schemas.operator.DocumentPageJson;
+import dev.bourse.schemas.operator.DocumentPublicationJson;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
@@ -57,16 +63,32 @@ public final class DocumentRoutes {
   private Future<Answer> list(Call call) {
     return CheckpointAdminRoutes.page(checkpoints, call, Checkpoint.PLATFORM)
         .map(
-            page ->
+            found ->
                 Answer.ok(
-                    CheckpointAdminRoutes.json("documents", page)
-                        .put("limit_bytes", checkpoints.config().platformBytes())
-                        .put("used_bytes", page.usedBytes())));
+                    new DocumentPageJson(
+                        CheckpointAdminRoutes.stored(found),
+                        found.page().more(),
+                        CheckpointView.next(found.page()),
+                        checkpoints.config().platformBytes(),
+                        found.usedBytes())));
   }
 
   private Future<Answer> publish(Call call) {
+    DocumentPublicationJson sent = DocumentPublicationJson.read(call.body());
     return checkpoints
-        .publish(platform(call), AnnouncementView.announcement(call.body(), Visibility.PUBLIC))
+        .publish(
+            platform(call),
+            AnnouncementView.announcement(
+                new PublicationJson(
+                    sent.title(),
+                    sent.description(),
+                    sent.filename(),
+                    sent.contentType(),
+                    sent.bytes(),
+                    Visibility.PUBLIC.label(),
+                    sent.upload(),
+                    sent.sha256(),
+                    sent.replace())))
         .map(
             announced ->
                 Answer.created(AnnouncementView.announced(announced, baseUrl.get(), DOCUMENTS)));
@@ -75,29 +97,26 @@ public final class DocumentRoutes {
   private Future<Answer> read(Call call) {
     return checkpoints
         .get(Checkpoint.PLATFORM, call.text("id"))
-        .map(found -> Answer.ok(CheckpointAdminRoutes.json(found)));
+        .map(found -> Answer.ok(CheckpointAdminRoutes.stored(found)));
   }
 
   private Future<Answer> delete(Call call) {
     String id = call.text("id");
     return checkpoints
         .delete(platform(call), id)
-        .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
+        .map(at -> Answer.ok(new DeletionJson(true, id, at)));
   }
 
   private Future<Answer> send(Call call) {
     return direct
         .put(platform(call), call.text("id"), call.bytes())
-        .map(landed -> Answer.ok(CheckpointAdminRoutes.json(landed)));
+        .map(landed -> Answer.ok(CheckpointAdminRoutes.stored(landed)));
   }
 
   private Future<Answer> commit(Call call) {
+    CommitJson sent = CommitJson.read(call.body());
     return sessions
-        .commit(
-            platform(call),
-            call.text("id"),
-            call.body().getLong("bytes"),
-            Optional.ofNullable(call.body().getString("sha256")))
-        .map(landed -> Answer.ok(CheckpointAdminRoutes.json(landed)));
+        .commit(platform(call), call.text("id"), sent.bytes(), Optional.ofNullable(sent.sha256()))
+        .map(landed -> Answer.ok(CheckpointAdminRoutes.stored(landed)));
   }
 }

@@ -8,15 +8,19 @@ import dev.bourse.checkpoint.Content;
 import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetFile;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.checkpoints.PublicCheckpointJson;
+import dev.bourse.schemas.operator.ReviewJson;
+import dev.bourse.schemas.operator.ReviewPageJson;
+import dev.bourse.schemas.operator.ReviewRejectionJson;
+import dev.bourse.schemas.operator.ReviewedCheckpointJson;
+import dev.bourse.schemas.operator.ReviewedFileJson;
+import dev.bourse.schemas.operator.ReviewedPublisherJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** Operations of the operator contract on reviews of public files. */
@@ -44,18 +48,64 @@ public final class ReviewRoutes {
   private Future<Answer> list(Call call) {
     return reviews
         .list(call.findText("after"), call.limit())
-        .map(page -> Answer.ok(CommonFields.page("reviews", page, "cursor", this::json)));
+        .map(
+            page ->
+                Answer.ok(
+                    new ReviewPageJson(
+                        page.items().stream().map(ReviewRoutes::toJson).toList(),
+                        page.more(),
+                        page.next(ReviewService::cursor))));
   }
 
   private Future<Answer> read(Call call) {
     return reviews
         .get(call.text("review"))
-        .compose(review -> reviews.listFiles(review).map(files -> Answer.ok(json(review, files))));
+        .compose(
+            review -> reviews.listFiles(review).map(files -> Answer.ok(toJson(review, files))));
   }
 
-  private JsonObject json(ReviewService.Review review, List<SetFile> files) {
-    JsonObject json = json(review);
-    return files.isEmpty() ? json : json.put("files", SetFile.json(files));
+  private static ReviewJson toJson(ReviewService.Review review) {
+    return toJson(review, List.of());
+  }
+
+  static ReviewJson toJson(ReviewService.Review review, List<SetFile> files) {
+    Checkpoint item = review.item();
+    Revision revision = review.revision();
+    return new ReviewJson(
+        String.valueOf(revision.reviewId()),
+        item.orgId(),
+        item.changedAtMillis(),
+        revision.findings(),
+        revision.rejectionReason(),
+        ReviewService.cursor(review),
+        toJson(CheckpointView.metadata(review.listed(), revision)),
+        files.isEmpty()
+            ? null
+            : files.stream()
+                .map(file -> new ReviewedFileJson(file.path(), file.bytes(), file.sha256()))
+                .toList());
+  }
+
+  private static ReviewedCheckpointJson toJson(PublicCheckpointJson common) {
+    return new ReviewedCheckpointJson(
+        common.id(),
+        common.title(),
+        common.description(),
+        common.filename(),
+        common.contentType(),
+        common.bytes(),
+        String.valueOf(common.sha256()),
+        common.visibility(),
+        common.status(),
+        common.statusDetail(),
+        new ReviewedPublisherJson(
+            String.valueOf(common.publisher().orgDisplay()),
+            String.valueOf(common.publisher().username())),
+        common.revision(),
+        common.publishedAtMillis(),
+        common.createdAtMillis(),
+        common.files(),
+        common.totalBytes());
   }
 
   private Future<Answer> download(Call call) {
@@ -76,25 +126,12 @@ public final class ReviewRoutes {
   private Future<Answer> approve(Call call) {
     return reviews
         .approve(call.actor(), call.text("review"))
-        .map(review -> Answer.ok(json(review)));
+        .map(review -> Answer.ok(toJson(review)));
   }
 
   private Future<Answer> reject(Call call) {
     return reviews
-        .reject(call.actor(), call.text("review"), call.body().getString("reason"))
-        .map(review -> Answer.ok(json(review)));
-  }
-
-  private JsonObject json(ReviewService.Review review) {
-    Checkpoint item = review.item();
-    JsonObject metadata = CheckpointView.metadata(review.listed(), review.revision());
-    return new JsonObject()
-        .put("review_id", review.revision().reviewId())
-        .put("org_id", item.orgId())
-        .put("landed_at", Times.rfc3339(item.changedAtMillis()))
-        .put("findings", new JsonArray(review.revision().findings()))
-        .put("rejection_reason", review.revision().rejectionReason())
-        .put("cursor", reviews.cursor(review))
-        .put("checkpoint", metadata);
+        .reject(call.actor(), call.text("review"), ReviewRejectionJson.read(call.body()).reason())
+        .map(review -> Answer.ok(toJson(review)));
   }
 }

@@ -25,16 +25,19 @@
  *   <li>An integer is an {@code int}, or a {@code long} with the format {@code int64}.
  *   <li>In an answer a required member that is null is written as null, and an optional member that
  *       is null is left out.
- *   <li>In a request an optional member that is null is absent or null. A member that the schema
- *       lets be null is a {@link dev.bourse.json.Setting}, which keeps absent and null apart.
+ *   <li>In a request an optional member that is null is absent or null. A member with a default is
+ *       never null, because the validator has filled the default in. A member that the schema lets
+ *       be null is a {@link dev.bourse.json.Setting}, which keeps absent and null apart. A value
+ *       that may be a string or a truth value is an {@code Object}.
  *   <li>An error in an answer ({@code ApiError}) is the map of {@link
  *       dev.bourse.core.ApiException#fields}, because its members depend on its code.
  * </ul>
  *
  * <p>Records of answers have {@code write}, which writes bytes without a tree or reflection ({@link
  * dev.bourse.json.JsonBytes}). Records of requests have {@code read}, which relies on the
- * contract's validator and adds no rules ({@link dev.bourse.json.JsonReader}). The generator stops
- * at a schema that it has no form for, such as a nullable array or a map of objects.
+ * contract's validator and adds no rules ({@link dev.bourse.json.JsonReader}). A schema that
+ * requests and answers share has both, and no member with two Java types. The generator stops at a
+ * schema that it has no form for, such as a nullable array or a map of objects.
  *
  * <p>Not converted yet: the contracts that are not in the list, whose routes still write and read
  * trees, except for the schemas in its list {@code PARTS}; and the answers that the command line

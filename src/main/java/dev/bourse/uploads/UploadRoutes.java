@@ -8,8 +8,9 @@ import dev.bourse.checkpoint.Publisher;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.checkpoints.UploadedJson;
+import dev.bourse.schemas.common.CommitJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
 
@@ -41,12 +42,13 @@ public final class UploadRoutes {
   }
 
   private Future<Answer> commit(Call call) {
+    CommitJson sent = CommitJson.read(call.body());
     return sessions
         .commit(
             Publisher.of(call.principal()),
             call.text("id"),
-            call.body().getLong("bytes"),
-            Optional.ofNullable(call.body().getString("sha256")))
+            sent.bytes(),
+            Optional.ofNullable(sent.sha256()))
         .map(published -> own(call, published));
   }
 
@@ -72,11 +74,11 @@ public final class UploadRoutes {
   private static Answer answer(ResumableUploads.Progress progress) {
     if (progress.isComplete()) {
       return Answer.ok(
-          new JsonObject()
-              .put("id", progress.item().id())
-              .put("revision", progress.draft().number())
-              .put("bytes", progress.stored())
-              .put("status", progress.draft().state().label()));
+          new UploadedJson(
+              progress.item().id(),
+              progress.draft().number(),
+              progress.stored(),
+              progress.draft().state().label()));
     }
     long stored = progress.stored();
     return new Answer.Empty(

@@ -177,6 +177,63 @@ class SchemaTypesTest {
             .contains("Map<String, @Nullable Integer> sample"));
   }
 
+  @Test
+  void aRequestIsReadWithItsPartsChoicesAndDefaults(@TempDir Path folder) throws Exception {
+    Path records =
+        generate(
+            folder,
+            """
+            paths:
+              /x:
+                post:
+                  requestBody: { $ref: '#/components/schemas/Sent' }
+                  responses: { "200": { $ref: '#/components/schemas/Both' } }
+            components:
+              schemas:
+                Sent:
+                  type: object
+                  required: [files]
+                  properties:
+                    files: { type: array, items: { $ref: '#/components/schemas/Part' } }
+                    part: { $ref: '#/components/schemas/Part' }
+                    choice: { oneOf: [{ type: boolean }, { type: string }], default: true }
+                    both: { $ref: '#/components/schemas/Both' }
+                Part: { type: object, required: [path], properties: { path: { type: string } } }
+                Both: { type: object, required: [on], properties: { on: { type: boolean } } }
+            """);
+    assertEquals("", compileAll(folder, records));
+    String source = Files.readString(records.resolve("SentJson.java"));
+    assertTrue(
+        source.contains(
+            """
+                    in.objects("files", PartJson::read),
+                    in.optional("part", name -> in.object(name, PartJson::read)),
+                    in.value("choice"),
+                    in.optional("both", name -> in.object(name, BothJson::read)));
+            """),
+        source);
+    assertTrue(Files.readString(records.resolve("BothJson.java")).contains("void write("));
+  }
+
+  @Test
+  void aNumberOfARequestCannotBeInAnAnswer(@TempDir Path folder) {
+    assertEquals(
+        "property sample of Sent: records do not support a number or a time in a schema of requests"
+            + " and answers",
+        rejected(
+            folder,
+            """
+            paths:
+              /x:
+                post:
+                  requestBody: { $ref: '#/components/schemas/Sent' }
+                  responses: { "200": { $ref: '#/components/schemas/Sent' } }
+            components:
+              schemas:
+                Sent: { type: object, required: [sample], properties: { sample: { type: number } } }
+            """));
+  }
+
   private static String answer(String shape) {
     return """
     paths: { /x: { post: { requestBody: { $ref: '#/components/schemas/Sent' } } } }

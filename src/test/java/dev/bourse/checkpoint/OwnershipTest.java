@@ -25,7 +25,7 @@ class OwnershipTest extends UploadFixture {
 
   private boolean isShownAsTheirs(String id) throws Exception {
     return CheckpointView.own(await(process().checkpoints.get(LAB.orgId(), id)), principal("alice"))
-        .getBoolean("can_delete");
+        .canDelete();
   }
 
   private void anotherAliceComes() throws Exception {

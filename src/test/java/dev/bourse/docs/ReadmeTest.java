@@ -20,7 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("fast")
 class ReadmeTest {
   private static JsonObject parsed(String text) {
-    return checked(Readme.parse(text.getBytes(StandardCharsets.UTF_8), true));
+    return parsed(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static JsonObject parsed(byte[] bytes) {
+    return checked(Readme.parse(bytes, "README.md", bytes.length, "ab12").toTree());
   }
 
   /** Every opened element is closed, and nothing is deeper than a page can show. */
@@ -140,7 +144,7 @@ class ReadmeTest {
   @Test
   void invalidUtf8IsReplaced() {
     byte[] bytes = {'a', (byte) 0xff, (byte) 0xc0, (byte) 0xaf, 'b', (byte) 0xe2, (byte) 0x82};
-    String text = parts(checked(Readme.parse(bytes, true))).get(1).getString("text");
+    String text = parts(parsed(bytes)).get(1).getString("text");
     assertTrue(text.startsWith("a\ufffd"), text);
     assertTrue(text.contains("b"), text);
   }
@@ -185,7 +189,8 @@ class ReadmeTest {
     JsonObject readme = parsed("*a*\n\n".repeat(Readme.MAX_BYTES / 5));
     assertTrue(readme.getBoolean("truncated"));
     assertFalse(parsed("a").getBoolean("truncated"));
-    assertTrue(Readme.parse("a".getBytes(StandardCharsets.UTF_8), false).getBoolean("truncated"));
+    assertTrue(
+        Readme.parse("a".getBytes(StandardCharsets.UTF_8), "README.md", 2, "ab12").truncated());
   }
 
   @Test
@@ -205,7 +210,7 @@ class ReadmeTest {
       for (int at = 0; at < noise.length; at++) {
         noise[at] = marks[random.nextInt(marks.length)];
       }
-      checked(Readme.parse(Arrays.copyOf(noise, noise.length), true));
+      parsed(Arrays.copyOf(noise, noise.length));
     }
   }
 }

@@ -8,6 +8,13 @@ import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Overrides;
 import dev.bourse.capacity.Sample;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.SetFile;
+import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.Page;
 import dev.bourse.org.Member;
 import java.util.List;
@@ -94,5 +101,69 @@ class RecordedOperatorTest {
         "effective_environment":{"env":{"A":"b"}},"nodes":[],"pins":[]}\
         """,
         ClusterAdminRoutes.state(Sample.views(Sample.empty()).get(0)).toBuffer().toString());
+  }
+
+  @Test
+  void checkpointsAndReviews() {
+    Revision revision =
+        new Revision(
+            3,
+            Revision.State.READY,
+            new Metadata("Llama é", "adapters", "llama-40k", SetFile.MANIFEST_TYPE, 900, null, 3),
+            true,
+            "stored",
+            T0 + 1,
+            T0 + 2,
+            "ab12",
+            T0 + 3,
+            "rev_1",
+            List.of("note"),
+            "unfit",
+            null);
+    CheckpointStore.Listed listed =
+        new CheckpointStore.Listed(
+            new Checkpoint(
+                "ckp_1",
+                "acme",
+                Visibility.PUBLIC,
+                "llama-40k",
+                "alice",
+                "acme/alice/1",
+                null,
+                T0 + 5,
+                T0 + 6,
+                4,
+                7,
+                null,
+                revision,
+                revision),
+            "Acme",
+            Map.of(3, 77L));
+    assertEquals(
+        """
+        {"id":"ckp_1","org_id":"acme","title":"Llama é","description":"adapters",\
+        "filename":"llama-40k","content_type":"application/vnd.bourse.set+json","bytes":77,\
+        "sha256":"ab12","visibility":"public","status":"ready","status_detail":"Published",\
+        "publisher":{"org_display":"Acme","username":"alice"},"revision":3,\
+        "published_at":"2023-11-14T22:13:20.003Z","created_at":"2023-11-14T22:13:20.005Z",\
+        "files":3,"total_bytes":900,"on_feed":true,"cursor":"loyw3v2e-ckp_1"}\
+        """,
+        CheckpointAdminRoutes.stored(listed).toBuffer().toString());
+    assertEquals(
+        """
+        {"review_id":"rev_1","org_id":"acme","landed_at":"2023-11-14T22:13:20.006Z",\
+        "findings":["note"],"rejection_reason":"unfit","cursor":"loyw3v2e-ckp_1",\
+        "checkpoint":{"id":"ckp_1","title":"Llama é","description":"adapters",\
+        "filename":"llama-40k","content_type":"application/vnd.bourse.set+json","bytes":77,\
+        "sha256":"ab12","visibility":"public","status":"ready","status_detail":"Published",\
+        "publisher":{"org_display":"Acme","username":"alice"},"revision":3,\
+        "published_at":"2023-11-14T22:13:20.003Z","created_at":"2023-11-14T22:13:20.005Z",\
+        "files":3,"total_bytes":900},"files":[{"path":"a/b.bin","bytes":900,"sha256":"cd34"}]}\
+        """,
+        ReviewRoutes.toJson(
+                new ReviewService.Review(listed, revision),
+                List.of(new SetFile(0, "a/b.bin", 900, "cd34", null, List.of())))
+            .toBuffer()
+            .toString());
   }
 }
