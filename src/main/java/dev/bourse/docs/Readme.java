@@ -80,20 +80,26 @@ public final class Readme {
           TableBlock.class, "table",
           TableRow.class, "row");
 
-  private static final List<Extension> EXTENSIONS = List.of(TablesExtension.create());
+  private static final Parser PARSER = parser(List.of(TablesExtension.create()));
 
-  private static final Parser PARSER =
-      Parser.builder()
-          .extensions(EXTENSIONS)
-          .maxOpenBlockParsers(MAX_DEPTH)
-          .maxInlineNesting(MAX_DEPTH)
-          .build();
+  private static final Parser WITHOUT_TABLES = parser(List.of());
+
+  /** Characters of the second line of a table, and of the quotes that it is in. */
+  private static final String SEPARATOR = "|:- \t>";
 
   private final List<ReadmePartJson> parts = new ArrayList<>();
   private int characters;
   private boolean isCut;
 
   private Readme() {}
+
+  private static Parser parser(List<Extension> extensions) {
+    return Parser.builder()
+        .extensions(extensions)
+        .maxOpenBlockParsers(MAX_DEPTH)
+        .maxInlineNesting(MAX_DEPTH)
+        .build();
+  }
 
   /**
    * Returns the answer with the parts of a README.
@@ -103,9 +109,37 @@ public final class Readme {
    */
   public static ReadmeJson parse(byte[] bytes, String path, long length, String sha256) {
     Readme readme = new Readme();
-    readme.walk(PARSER.parse(visible(new String(bytes, StandardCharsets.UTF_8))));
+    String text = visible(new String(bytes, StandardCharsets.UTF_8));
+    // A table with more cells than parts would be cut off anyway.
+    readme.walk((maxCells(text) > MAX_PARTS ? WITHOUT_TABLES : PARSER).parse(text));
     return new ReadmeJson(
         readme.parts, bytes.length < length || readme.isCut, path, length, sha256);
+  }
+
+  /**
+   * Returns a bound of the cells of a text's tables, without those of one column. The parser adds
+   * cells to each row until it has as many as the first one, so a thousand columns and a thousand
+   * rows of one letter are a million cells, and a text of 120 KB has twenty such tables. A table
+   * ends at a blank line at the latest.
+   */
+  static long maxCells(String text) {
+    List<String> lines = text.lines().toList();
+    long cells = 0;
+    long rows = 0;
+    for (int i = lines.size() - 1; i >= 0; i--) {
+      String line = lines.get(i);
+      rows = isOf(" \t", line) ? 0 : rows + 1;
+      if (isOf(SEPARATOR, line)) {
+        // A table of one column adds no cells, with or without this character.
+        long separators = line.chars().filter(one -> one == '|').count();
+        cells += separators == 0 ? 0 : rows * (separators + 1);
+      }
+    }
+    return cells;
+  }
+
+  private static boolean isOf(String characters, String line) {
+    return line.chars().allMatch(one -> characters.indexOf(one) >= 0);
   }
 
   /** Called before parsing and after it, because the parser decodes character references. */

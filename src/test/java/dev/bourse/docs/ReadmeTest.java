@@ -201,6 +201,25 @@ class ReadmeTest {
     assertTrue(readme.encode().length() < 2 * Readme.MAX_CHARACTERS, "" + readme.encode().length());
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"", "> ", "  "})
+  void tablesThatGrowToMoreCellsThanPartsAreText(String indent) {
+    String start = indent + "|a".repeat(1_000) + "\n" + indent + "|-".repeat(1_000) + "\n";
+    for (String row : List.of("a\n", indent + "a\n", indent + "|a\n", "    >\n", "\u3000\n")) {
+      JsonObject readme = parsed((start + row.repeat(1_100) + "\n").repeat(2));
+      assertFalse(readme.encode().contains("\"table\""), row);
+      assertTrue(readme.encode().contains("|a|a"), row);
+    }
+  }
+
+  @Test
+  void aLongTableIsATable() {
+    String row = "|a|b|c|\n";
+    JsonObject readme = parsed(row + "|-|:-|-:|\n" + row.repeat(1_000));
+    assertTrue(readme.encode().contains("\"table\""));
+    assertFalse(readme.getBoolean("truncated"));
+  }
+
   @Test
   void noiseIsParsed() {
     Random random = new Random(1);
