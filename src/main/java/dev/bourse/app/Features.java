@@ -341,11 +341,11 @@ final class Features {
             new ServiceSecrets(database, context.secrets(database), context.random()),
             mail,
             baseUrl,
-            context.clock());
+            context.clock(),
+            context.time());
     notifications.bind(operations, Objects.requireNonNull(templates, "not started"));
     context.keepUp(
-        BackgroundJob.onConfirmedTime(
-            BackgroundJob.Place.ONE_PROCESS,
+        BackgroundJob.inOneProcess(
             "mail-members",
             "mailing members the events that they chose",
             NOTIFICATIONS_MILLIS,

@@ -3,6 +3,7 @@ package dev.bourse.notifications;
 import dev.bourse.access.Offboarding;
 import dev.bourse.access.ServiceSecrets;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
 import dev.bourse.notifications.UnsubscribeToken.Recipient;
@@ -15,6 +16,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /** Assembles the mails that members choose. */
@@ -26,10 +28,12 @@ public final class Notifications {
   private final UnsubscribeToken tokens;
   private final NotificationMails mails;
   private final Clock clock;
+  private final ConfirmedTime time;
 
   /**
    * @param secrets sign the links that end mails
    * @param baseUrl where members find the service
+   * @param time tells when mails are due
    */
   public Notifications(
       Database database,
@@ -37,9 +41,11 @@ public final class Notifications {
       ServiceSecrets secrets,
       MailSender mail,
       Supplier<String> baseUrl,
-      Clock clock) {
+      Clock clock,
+      ConfirmedTime time) {
     this.database = database;
     this.clock = clock;
+    this.time = time;
     this.tokens = new UnsubscribeToken(secrets);
     this.mails =
         new NotificationMails(
@@ -63,9 +69,12 @@ public final class Notifications {
 
   /**
    * Reads some news and sends some of the mails that are due; returns whether there may be more.
+   * Does nothing while there is a doubt about the clock. It does not wait for a confirmed clock,
+   * because a notice is over by then.
    */
-  public Future<Boolean> step(long nowMillis) {
-    return mails.step(nowMillis);
+  public Future<Boolean> step() {
+    OptionalLong now = time.undoubtedMillis();
+    return now.isPresent() ? mails.step(now.getAsLong()) : Future.succeededFuture(false);
   }
 
   /** Deletes old lines, and rows of members who left; returns whether there may be more. */

@@ -108,6 +108,12 @@ class JobApiTest {
   }
 
   @Test
+  void membersAreMailedBeforeAClockIsConfirmed() {
+    until("it ran", () -> job("mail-members").getLong("runs") > 0);
+    assertEquals("succeeded", job("mail-members").getString("last_result"));
+  }
+
+  @Test
   void aJobThatIsUnknownIsNotFound() {
     assertEquals(
         "no job 'seal' here", run("seal").refused(ErrorCode.NOT_FOUND).getString("detail"));
