@@ -1,8 +1,7 @@
 package dev.bourse.audit;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,7 +13,6 @@ class SqliteReadSegmentsTest extends ReadSegmentsTest {
 
   @Override
   Future<? extends Database> open() {
-    return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
+    return TestStore.openEmbedded(vertx, folder.resolve("bourse.db"), clock);
   }
 }

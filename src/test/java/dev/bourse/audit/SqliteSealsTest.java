@@ -3,8 +3,7 @@ package dev.bourse.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -17,8 +16,7 @@ class SqliteSealsTest extends SealsTest {
 
   @Override
   Future<? extends Database> open() {
-    return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
+    return TestStore.openEmbedded(vertx, folder.resolve("bourse.db"), clock);
   }
 
   @Test

@@ -23,8 +23,7 @@ import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.sqlite.MemoryEngine;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -86,8 +85,7 @@ public abstract class StoreFixture {
 
   /** Opens the store file; a test that opens it again closes {@link #database} first. */
   protected Future<? extends Database> open() throws Exception {
-    return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
+    return TestStore.openEmbedded(vertx, folder.resolve("bourse.db"), clock);
   }
 
   /** Makes the next commits fail as on a full disk; nothing of them is stored. */

@@ -6,8 +6,6 @@ import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailableException;
 import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -296,12 +294,7 @@ final class PostgresReplay {
   private void compareQueries(Path file) {
     Database sqlite =
         RunningBourse.await(
-            SqliteDatabase.open(
-                SharedPostgres.vertx(),
-                file,
-                SqliteConfig.defaults(),
-                "db/schema",
-                Clock.systemUTC()));
+            TestStore.openEmbedded(SharedPostgres.vertx(), file, Clock.systemUTC()));
     try {
       for (StatementRecord.Query<?> query : record.queries()) {
         List<String> rows = read(query, query.sql(), sqlite);

@@ -7,8 +7,6 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -33,12 +31,8 @@ class PostgresReplayTest {
     this.data = data;
     engine =
         RunningBourse.await(
-            SqliteDatabase.open(
-                SharedPostgres.vertx(),
-                data.resolve("bourse.db"),
-                SqliteConfig.defaults(),
-                "db/schema",
-                Clock.systemUTC()));
+            TestStore.openEmbedded(
+                SharedPostgres.vertx(), data.resolve("bourse.db"), Clock.systemUTC()));
     store = record.around(engine);
     commit(
         Statement.of(

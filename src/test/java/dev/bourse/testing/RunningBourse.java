@@ -121,6 +121,9 @@ public final class RunningBourse implements AutoCloseable {
         }
       }
       storeUrl = Objects.requireNonNull(values.get("store.url"));
+      if (storeUrl.equals("sqlite")) {
+        TestStore.create(data.resolve("bourse.db"));
+      }
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }

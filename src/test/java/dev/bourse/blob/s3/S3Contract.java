@@ -5,9 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.BlobStoreContract;
 import dev.bourse.store.Database;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.TestStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,10 +62,7 @@ abstract class S3Contract extends BlobStoreContract {
 
   private Database database() throws Exception {
     if (database == null) {
-      database =
-          await(
-              SqliteDatabase.open(
-                  vertx, folder.resolve("rows"), SqliteConfig.defaults(), "db/schema", clock));
+      database = await(TestStore.openEmbedded(vertx, folder.resolve("rows"), clock));
     }
     return database;
   }

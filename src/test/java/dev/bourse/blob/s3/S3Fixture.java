@@ -11,9 +11,8 @@ import dev.bourse.blob.Reading;
 import dev.bourse.blob.Upload;
 import dev.bourse.core.FakeClock;
 import dev.bourse.store.Database;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteDatabase;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.ByteArrayOutputStream;
@@ -66,10 +65,7 @@ abstract class S3Fixture {
 
   @BeforeEach
   void openStore() throws Exception {
-    database =
-        await(
-            SqliteDatabase.open(
-                vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock));
+    database = await(TestStore.openEmbedded(vertx, folder.resolve("bourse.db"), clock));
     blobs = process();
   }
 
