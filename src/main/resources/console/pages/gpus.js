@@ -16,6 +16,7 @@ const CHARTS = [
   { field: 'memory_used_mib', label: 'Memory', format: (/** @type {number} */ value) => `${whole(value)} MiB` },
   { field: 'temperature_c', label: 'Temperature', format: (/** @type {number} */ value) => `${whole(value)} °C` },
   { field: 'power_w', label: 'Power', format: (/** @type {number} */ value) => `${whole(value)} W` },
+  { field: 'ecc_uncorrected', label: 'Uncorrected memory errors', format: (/** @type {number} */ value) => whole(value) },
 ];
 
 /** The measurements of a cluster's GPUs: all nodes, or the last hour of one. */

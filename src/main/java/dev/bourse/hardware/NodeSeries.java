@@ -38,7 +38,9 @@ final class NodeSeries {
   private static final int MEMORY_CLOCK = 8;
   private static final int UTILIZATION = 10;
   private static final int TEMPERATURE = 11;
-  private static final int SAMPLE_BYTES = 12;
+  private static final int ECC_CORRECTED = 12;
+  private static final int ECC_UNCORRECTED = 16;
+  private static final int SAMPLE_BYTES = 20;
 
   private final int gpus;
   private final ByteBuffer samples;
@@ -101,6 +103,13 @@ final class NodeSeries {
     samples.putShort(at + MEMORY_CLOCK, (short) orLowest(gpu.memoryClockMhz(), Short.MIN_VALUE));
     samples.put(at + UTILIZATION, (byte) orLowest(gpu.utilizationPercent(), Byte.MIN_VALUE));
     samples.put(at + TEMPERATURE, (byte) orLowest(gpu.temperatureC(), Byte.MIN_VALUE));
+    samples.putInt(at + ECC_CORRECTED, count(gpu.eccCorrected()));
+    samples.putInt(at + ECC_UNCORRECTED, count(gpu.eccUncorrected()));
+  }
+
+  /** Returns a count of errors that fits a sample; the latest measurements have it unbounded. */
+  private static int count(@Nullable Long errors) {
+    return errors == null ? Integer.MIN_VALUE : (int) Math.min(errors, Integer.MAX_VALUE);
   }
 
   private static int orLowest(@Nullable Integer value, int lowest) {
@@ -142,7 +151,9 @@ final class NodeSeries {
                         values(first, gpu, TEMPERATURE),
                         values(first, gpu, POWER),
                         values(first, gpu, SM_CLOCK),
-                        values(first, gpu, MEMORY_CLOCK)))
+                        values(first, gpu, MEMORY_CLOCK),
+                        values(first, gpu, ECC_CORRECTED),
+                        values(first, gpu, ECC_UNCORRECTED)))
             .toList());
   }
 
@@ -162,7 +173,8 @@ final class NodeSeries {
 
   private @Nullable Integer value(int at, int field) {
     return switch (field) {
-      case MEMORY -> known(samples.getInt(at + MEMORY), Integer.MIN_VALUE);
+      case MEMORY, ECC_CORRECTED, ECC_UNCORRECTED ->
+          known(samples.getInt(at + field), Integer.MIN_VALUE);
       case UTILIZATION, TEMPERATURE -> known(samples.get(at + field), Byte.MIN_VALUE);
       default -> known(samples.getShort(at + field), Short.MIN_VALUE);
     };

@@ -13,8 +13,8 @@
  * The time of a report is the time of its arrival, because a tenant with root rights sets the
  * machine's clock. Such a tenant can also send any value, but only for its own node.
  *
- * <p>A node with eight GPUs takes 14 KB ({@link dev.bourse.hardware.NodeSeries}), so ten thousand
- * take 140 MB. All series together take an eighth of the heap at most; beyond that, some nodes are
+ * <p>A node with eight GPUs takes 22 KB ({@link dev.bourse.hardware.NodeSeries}), so ten thousand
+ * take 220 MB. All series together take an eighth of the heap at most; beyond that, some nodes are
  * unknown.
  *
  * <p>Rejected: rows for each report, which would be the largest table of the store within a day;

@@ -43,7 +43,7 @@ class HardwareMetricsTest {
   @Test
   void tenThousandAgentsTakeNoMoreThanTheBound() {
     int bytes = new NodeSeries(8).bytes();
-    assertEquals(14_220, bytes);
+    assertEquals(21_900, bytes);
     HardwareMetrics metrics = metrics(100L * bytes);
     for (int round = 0; round < 3; round++) {
       for (int node = 0; node < 10_000; node++) {
@@ -88,11 +88,14 @@ class HardwareMetricsTest {
             missing.powerW(),
             missing.smClockMhz(),
             missing.memoryClockMhz(),
-            idle.smClockMhz())) {
+            missing.eccCorrected(),
+            idle.smClockMhz(),
+            idle.eccUncorrected())) {
       values.forEach(value -> assertNull(value));
     }
     assertEquals(0, idle.utilizationPercent().get(119));
     assertEquals(32_767, idle.memoryClockMhz().get(119));
+    assertEquals(0, idle.eccCorrected().get(119));
     assertNull(idle.utilizationPercent().get(118));
     // A node that is silent is not idle, and neither is one from whose report the clock went back.
     for (long later : List.of(120_001L, -120_001L)) {
@@ -100,6 +103,18 @@ class HardwareMetricsTest {
     }
     assertNull(node.lastHour(now + 3_600_000).gpus().get(1).utilizationPercent().get(119));
     assertNull(node.lastHour(now - 3_600_000).gpus().get(1).utilizationPercent().get(119));
+  }
+
+  @Test
+  void moreErrorsThanASampleHoldsAreItsMost() {
+    NodeSeries node = new NodeSeries(1);
+    long most = 9_007_199_254_740_991L;
+    node.record(
+        List.of(new GpuMetricsJson(0, null, null, null, null, null, null, null, 7L, most)), now);
+    assertEquals(most, node.latest(now).get(0).eccUncorrected());
+    GpuSeriesJson hour = node.lastHour(now).gpus().get(0);
+    assertEquals(7, hour.eccCorrected().get(119));
+    assertEquals(Integer.MAX_VALUE, hour.eccUncorrected().get(119));
   }
 
   @Test
