@@ -55,6 +55,11 @@ agent() {
         [ "$refusals" -lt "$most_refusals" ] || rm -f "$mark.agent-access"
         back_off
         ;;
+      422)
+        # A service that does not accept the report, for instance of a GPU that it does not know, may have notices.
+        back_off
+        hear_notices
+        ;;
       *) back_off ;;
     esac
     look_at_clock
@@ -82,6 +87,11 @@ hear_notices() {
     began=$now
     reply=$(poll_notice $((due - now)) || :)
     case $reply in
+      '{"notice":null}200')
+        look_at_clock
+        # A process that is stopping answers early. The agents of a site return at different times.
+        [ $((now - began + 2)) -ge "$poll_seconds" ] || [ $((now + 2)) -ge "$due" ] || sleep $((1 + $(chance) % 8)) 7<&-
+        ;;
       *200) hear_notice "${reply%200}" || return 0 ;;
       *000)
         # The process that held the poll has ended, or the connection was cut. The agents of a site return at
@@ -93,7 +103,6 @@ hear_notices() {
       *) return 0 ;;
     esac
     look_at_clock
-    # A service that is stopping answers at once.
     [ "$now" -gt "$began" ] || sleep 1 7<&-
     look_at_clock
   done

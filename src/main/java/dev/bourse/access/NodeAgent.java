@@ -1,7 +1,7 @@
 package dev.bourse.access;
 
 /**
- * The agent of a held node. It may report on its own node and do nothing else.
+ * The agent of a held node. It may report on its own node and wait for the node's notices.
  *
  * @param allocationId the allocation that its credential is for
  * @param orgId the organization that holds the node

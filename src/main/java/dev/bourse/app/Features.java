@@ -37,9 +37,9 @@ import dev.bourse.jobs.JobService;
 import dev.bourse.mail.MailSender;
 import dev.bourse.market.HeldNodeRoutes;
 import dev.bourse.market.MarketRoutes;
-import dev.bourse.market.NoticePolls;
 import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
+import dev.bourse.market.NoticePolls;
 import dev.bourse.market.RetirementService;
 import dev.bourse.notifications.Notifications;
 import dev.bourse.oauth.AuthorizationServer;
@@ -440,7 +440,10 @@ final class Features {
             clusters,
             context.clock(),
             context.nanoTime(),
-            context.config().edge().limits().room().connections() / 2);
+            // A half of the connections that streams leave to requests, and less than a half of
+            // those
+            // that one address may have, because the nodes of a site may share one.
+            Math.max(1, context.config().edge().limits().room().connections() / 10));
     notices.registerMetrics(context.signals());
     polls = notices;
     new HeldNodeRoutes(database, clusters, notices).bind(operations);

@@ -7,6 +7,7 @@ import dev.bourse.schemas.checkpoints.ReadmeJson;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.util.Objects;
 
 /** The operation that returns the README of a set in parts that a page can show safely. */
 public final class ReadmeRoutes {
@@ -66,7 +67,8 @@ public final class ReadmeRoutes {
                             bytes.getBytes(),
                             opened.content().fileName(),
                             whole,
-                            opened.content().sha256()),
+                            // A published file has a digest.
+                            Objects.requireNonNull(opened.content().sha256())),
                     false));
   }
 }

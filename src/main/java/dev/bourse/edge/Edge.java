@@ -49,8 +49,8 @@ public final class Edge {
   private final CertificateGate certificates;
 
   /**
-   * The requests a minute of one node, which needs two to report. They are not counted for the
-   * client's address, because thousands of nodes may share one.
+   * The requests a minute of one node, which needs five to report and to wait for notices. They are
+   * not counted for the client's address, because thousands of nodes may share one.
    */
   static final int NODE_PER_MINUTE = 60;
 

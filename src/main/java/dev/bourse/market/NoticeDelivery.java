@@ -173,8 +173,12 @@ final class NoticeDelivery {
     }
     Node node = nodes.get(allocation.nodeId());
     ProgramNotices.Due next = due(cluster, allocation, clock.millis()).orElse(null);
-    if (node == null || next == null) {
+    if (node == null) {
       return Future.succeededFuture();
+    }
+    if (next == null) {
+      // The notice ended before its turn, but the machine's agent may have delivered it.
+      return learn(node.machine(), name, allocationId).onSuccess(known -> look(name));
     }
     NodeNotice notice = next.notice();
     return provider
@@ -187,17 +191,30 @@ final class NoticeDelivery {
         .onSuccess(done -> note(name, allocationId, notice));
   }
 
+  /** Asks a machine for its last notice. */
+  private Future<Void> learn(Machine machine, String cluster, String allocationId) {
+    return provider
+        .held(List.of(machine))
+        .onSuccess(
+            answers ->
+                answers.stream()
+                    .filter(holding -> allocationId.equals(holding.allocationId()))
+                    .forEach(holding -> note(cluster, allocationId, holding.notice())))
+        .mapEmpty();
+  }
+
   /**
    * Delivers a notice to a machine that keeps one of a higher sequence. Usually that notice is
    * newer: the machine's agent or the process that has the lease by now delivered it. If this
-   * process has the lease and the stored state still gives this notice, the database lost the state
-   * that the higher sequence came from, as in a fail-over.
+   * process has the lease, and the stored state still requires this notice after the one on the
+   * machine, the database lost the state that the higher sequence came from, as in a fail-over.
    */
   private Future<Void> deliverAbove(
       long kept, Machine machine, String cluster, String allocationId, NodeNotice notice) {
     return store
         .commit(List.of(), lease)
-        .compose(held -> store.findRevision(cluster))
+        .compose(held -> learn(machine, cluster, allocationId))
+        .compose(learnt -> store.findRevision(cluster))
         .compose(
             stored -> {
               if (stopped) {
@@ -231,8 +248,7 @@ final class NoticeDelivery {
                                 .formatted(machine.nodeId(), now, kept + 1))));
   }
 
-  private Optional<ProgramNotices.Due> due(
-      Cluster cluster, Allocation allocation, long nowMillis) {
+  private Optional<ProgramNotices.Due> due(Cluster cluster, Allocation allocation, long nowMillis) {
     return ProgramNotices.next(
         cluster, allocation, lastOf(cluster.name(), allocation.allocationId()), nowMillis);
   }

@@ -79,8 +79,7 @@ public final class NoticePolls {
     this.home = home;
     this.places =
         new BulkheadPair(
-            Bulkhead.of("polls for notices of this node", Integer.MAX_VALUE)
-                .sharing(MOST_PER_NODE),
+            Bulkhead.of("polls for notices of this node", Integer.MAX_VALUE).sharing(MOST_PER_NODE),
             Bulkhead.of("polls for notices", most).sharingFairly());
     clusters.onPublished(this::notePublished);
   }
@@ -157,7 +156,7 @@ public final class NoticePolls {
     return poll.answer.future();
   }
 
-  /** Ends all polls now, and later ones at once, because the service is stopping. */
+  /** Ends all polls now, and refuses later ones, because the service is stopping. */
   public void end() {
     home.execute(
         () -> {
@@ -169,7 +168,9 @@ public final class NoticePolls {
   private void begin(Poll poll) {
     ClusterView view = clusters.findHolder(poll.allocationId).orElse(null);
     if (isEnded) {
-      end(poll);
+      leave(poll);
+      poll.answer.tryFail(
+          ApiException.of(ErrorCode.OVERLOADED, "this process is stopping; ask again later"));
       return;
     }
     if (view == null) {
@@ -191,7 +192,8 @@ public final class NoticePolls {
       return;
     }
     long now = clock.millis();
-    group.changesAtMillis = changesAtMillis(cluster, now);
+    // Not later than before: other polls of the cluster may wait for a change that is due.
+    group.changesAtMillis = Math.min(group.changesAtMillis, changesAtMillis(cluster, now));
     look(poll, cluster, held, now);
   }
 
@@ -268,8 +270,7 @@ public final class NoticePolls {
 
   private void fail(Poll poll) {
     leave(poll);
-    poll.answer.tryFail(
-        ApiException.of(ErrorCode.UNAUTHORIZED, "the node's allocation has ended"));
+    poll.answer.tryFail(ApiException.of(ErrorCode.UNAUTHORIZED, "the node's allocation has ended"));
   }
 
   private void leave(Poll poll) {

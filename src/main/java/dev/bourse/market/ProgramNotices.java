@@ -22,8 +22,8 @@ final class ProgramNotices {
   static final long ENDING_MILLIS = 300_000;
 
   /**
-   * The lowest sequence. The previous release counted from the number of its lease, which
-   * stays below this, so a machine that it told accepts the notices of this release. Programs read
+   * The lowest sequence. The previous release counted from the number of its lease, which stays
+   * below this, so a machine that it told accepts the notices of this release. Programs read
    * sequences from JSON, so they stay below 2^53.
    */
   private static final long FIRST_SEQUENCE = 1L << 50;
@@ -59,8 +59,7 @@ final class ProgramNotices {
         .map(
             notice ->
                 new Due(
-                    notice,
-                    FIRST_SEQUENCE + cluster.changes() * STEPS + step(standing, notice)));
+                    notice, FIRST_SEQUENCE + cluster.changes() * STEPS + step(standing, notice)));
   }
 
   /**
@@ -69,9 +68,7 @@ final class ProgramNotices {
    */
   private static int step(Optional<NodeNotice> standing, NodeNotice due) {
     int stage =
-        standing.isEmpty()
-            ? 1
-            : standing.get().isDrill() ? 0 : isLapse(standing.get()) ? 3 : 2;
+        standing.isEmpty() ? 1 : standing.get().isDrill() ? 0 : isLapse(standing.get()) ? 3 : 2;
     return stage * 2 + (due.isWithdrawn() ? 0 : 1);
   }
 

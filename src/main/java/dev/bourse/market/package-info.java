@@ -63,11 +63,12 @@
  * should have, from stored state and the time alone. {@link dev.bourse.market.NoticeDelivery}
  * delivers it to the machines, in the order that {@link dev.bourse.market.NoticeTurns} sets for all
  * pools. The agents of the machines ask for it, too, at any process ({@link
- * dev.bourse.market.NoticePolls}), and get it before a visit has its turn. The visits go on, because
- * a machine may have no agent. The sequence of a notice comes from the state that it was computed
- * from, so a machine keeps the newest of both ways. Only the machines know which notices were
- * delivered. Rejected: rows of deliveries, because a row and a machine can disagree and the machine
- * is right; and polls that stop the visits, because no process knows the polls of the others.
+ * dev.bourse.market.NoticePolls}), and get it before a visit has its turn. The visits go on,
+ * because a machine may have no agent. The sequence of a notice comes from the state that it was
+ * computed from, so a machine keeps the newest of both ways. Only the machines know which notices
+ * were delivered. Rejected: rows of deliveries, because a row and a machine can disagree and the
+ * machine is right; and polls that stop the visits, because no process knows the polls of the
+ * others.
  *
  * <p>{@link dev.bourse.market.NodeService} carries out operators' requests about machines. The rows
  * ({@link dev.bourse.market.NodeStore}) are the truth. The holder of the lease keeps them in an

@@ -62,10 +62,10 @@
  * and tells it with the same functions, lock and files as a visit does. The sequence decides which
  * of the two is newer, so neither undoes the other's work. It is a process of the same script that
  * the visits run, so there is no program to install or update, and it speaks outward only, so the
- * service trusts it with nothing: its credential serves its own allocation. Its access reaches
- * the machine on standard input ({@link dev.bourse.nodes.AgentAccess}). A grant starts the agent,
- * an examination starts it again if it is gone, and a reclaim ends it. A lock keeps a second one
- * from running. An agent that outlives its grant, because an earlier release reclaimed the machine,
+ * service trusts it with nothing: its credential serves its own allocation. Its access reaches the
+ * machine on standard input ({@link dev.bourse.nodes.AgentAccess}). A grant starts the agent, an
+ * examination starts it again if it is gone, and a reclaim ends it. A lock keeps a second one from
+ * running. An agent that outlives its grant, because an earlier release reclaimed the machine,
  * notices that the machine's mark has changed, and ends.
  *
  * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over SSH with pinned host keys; {@link

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -143,7 +144,7 @@ class ProgramNoticesTest {
     assertEquals(Optional.of(OUTBID), ProgramNotices.due(Optional.of(OUTBID), drill.get()));
   }
 
-  private static ProgramNotices.Due next(Cluster cluster, NodeNotice last, long now) {
+  private static ProgramNotices.Due next(Cluster cluster, @Nullable NodeNotice last, long now) {
     return ProgramNotices.next(cluster, Sample.at(cluster, 0), last, now).orElseThrow();
   }
 
