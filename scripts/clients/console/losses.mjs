@@ -11,6 +11,8 @@ import { during, visit } from "./lib/visit.mjs";
 
 const site = readSite(process.argv[2]);
 const PREVIEW = "**/api/vm/capacity/preview";
+const BID_PREVIEW = "**/api/k8s/bid/preview";
+const OUTLOOK = /\/api\/(vm\/capacity|k8s\/bid)\/outlook\?cluster=/;
 const PRICE = 3.5;
 
 const browser = await launch();
@@ -32,7 +34,7 @@ await during(browser, async () => {
   await isChangedMeanwhile(alice);
   await asksAgain(alice);
   await asksForABid(alice);
-  await asksForALowerBid(alice);
+  await followsABid(alice);
   await asksAgainToRetire(alice);
   await alice.close();
   await asksForTerms(await visit(browser, site.service, { state: site.states.operator }));
@@ -89,8 +91,8 @@ function writesOf(page) {
   return writes;
 }
 
-async function open({ page, settled }) {
-  await page.goto(`${site.service}/console/clusters/acme-train`);
+async function open({ page, settled }, cluster = "clusters/acme-train") {
+  await page.goto(`${site.service}/console/${cluster}`);
   await settled();
   return {
     gpus: page.getByLabel("GPUs wanted"),
@@ -127,14 +129,14 @@ async function saysNothing(alice) {
 
 /** The overview says which nodes the market takes and what keeps them, for each cluster that can lose or wants some. */
 async function foresees({ page, settled, quiet, refused }) {
-  const loss = { public_ip: "192.0.2.9", by: "market", reclaim_at: "2099-01-01T00:00:00Z", protected_until: null };
+  const loss = { by: "market", reclaim_at: "2099-01-01T00:00:00Z", protected_until: null };
   const changes = {
-    "acme-train": { losses: [loss], keep_price_per_gpu_hour: 5.01 },
+    "acme-train": { losses: [{ ...loss, public_ip: "192.0.2.9" }], keep_price_per_gpu_hour: 5.01 },
+    "acme-k8s": { losses: [{ ...loss, name: "demo-h100-00009" }], keep_price_per_gpu_hour: 4.02 },
     "acme-batch": { pending_price_per_gpu_hour: 2.41 },
   };
-  const outlook = "**/api/vm/capacity/outlook?cluster=*";
   let asked = 0;
-  await page.route(outlook, async (route) => {
+  await page.route(OUTLOOK, async (route) => {
     asked++;
     const response = await route.fetch();
     const answer = await response.json();
@@ -144,11 +146,12 @@ async function foresees({ page, settled, quiet, refused }) {
   await settled();
   const row = (name) => page.locator(`#cluster-${name}`);
   await row("acme-train").getByText(/^At today’s bids you lose 1 node at .*A ceiling of \$5\.01 keeps all nodes\.$/).waitFor();
+  await row("acme-k8s").getByText(/^At today’s bids you lose 1 node at .*A ceiling of \$4\.02 keeps all nodes\.$/).waitFor();
   await row("acme-batch").getByText(/^A ceiling of \$2\.41 wins all pending nodes/).waitFor();
-  await page.unroute(outlook);
+  await page.unroute(OUTLOOK);
   // Without a change the outlook is not read again, and a later refusal keeps the outlook on the page.
-  assert.equal(asked, 2);
-  await page.route(outlook, (route) => {
+  assert.equal(asked, 3);
+  await page.route(OUTLOOK, (route) => {
     asked++;
     return route.fulfill({ status: 503, headers: { "Retry-After": "600" }, json: { error: "overloaded", detail: "busy", retry_after_s: 600 } });
   });
@@ -161,16 +164,17 @@ async function foresees({ page, settled, quiet, refused }) {
     await settled();
   };
   await refresh(0);
-  assert.equal(asked, 2);
-  refused(503);
-  refused(503);
+  assert.equal(asked, 3);
+  for (let i = 0; i < 3; i++) {
+    refused(503);
+  }
   await refresh(61_000);
-  await until("both are asked for again", () => asked === 4);
+  await until("all are asked for again", () => asked === 6);
   await settled();
   await row("acme-train").getByText(/^At today’s bids you lose 1 node at /).waitFor();
   await refresh(61_000);
-  assert.equal(asked, 4);
-  await page.unroute(outlook);
+  assert.equal(asked, 6);
+  await page.unroute(OUTLOOK);
   quiet();
   console.log("the overview foresees losses");
 }
@@ -467,43 +471,84 @@ async function isChangedMeanwhile(alice) {
   console.log("a yes to a cluster that changed since is refused");
 }
 
-/** A Kubernetes cluster's bid for fewer GPUs names the node that goes. */
-async function asksForABid({ page, settled, quiet }) {
-  const read = () => site.program(site.acmeToken, "GET", "/api/k8s/clusters/acme-k8s");
-  const { version, planned_release: planned } = await read();
-  assert.equal(planned.length, 1);
-  await page.goto(`${site.service}/console/kubernetes/acme-k8s`);
-  await settled();
-  await page.getByLabel("GPUs").fill("0");
-  await page.getByLabel("GPUs").press("Enter");
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("heading", { name: "Lower acme-k8s to 0 GPUs?" }).waitFor();
-  await dialog.getByText(planned[0]).waitFor();
-  await dialog.getByRole("button", { name: "Cancel" }).click();
-  assert.equal((await read()).version, version);
-  quiet();
+async function readBid() {
+  return site.program(site.acmeToken, "GET", "/api/k8s/clusters/acme-k8s");
+}
+
+/** A bid of a Kubernetes cluster asks as a declaration does, by the preview of what is sent. Its nodes have names. */
+async function asksForABid(alice) {
+  const { page } = alice;
+  const {
+    version,
+    planned_release: [node],
+  } = await readBid();
+  const writes = writesOf(page);
+  const { gpus, ceiling, dialog, preview } = await open(alice, "kubernetes/acme-k8s");
+  const cancel = async () => {
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  await gpus.fill("0");
+  await gpus.press("Enter");
+  await dialog.getByRole("heading", { name: "Release everything of acme-k8s?" }).waitFor();
+  await dialog.getByText(node).waitFor();
+  await cancel();
+  await preview.getByText(node).waitFor();
+  alice.tolerated(503);
+  await page.route(BID_PREVIEW, (route) =>
+    route.fulfill({ status: 503, json: { error: "overloaded", detail: "too many previews; try again in 60 s", retry_after_s: 60 } }),
+  );
+  await gpus.press("Enter");
+  await dialog.getByRole("heading", { name: "Declare 0 GPUs without a preview?" }).waitFor();
+  await cancel();
+  await page.unroute(BID_PREVIEW);
+  // A bid without a size would keep the one that stands.
+  alice.tolerated(422);
+  await gpus.fill("");
+  await gpus.press("Enter");
+  await page.locator("#field-max_gpus-error").waitFor();
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  await ceiling.fill("2.50");
+  await ceiling.press("Enter");
+  await dialog.getByText(/This ends \d+ minutes? of protection/).waitFor();
+  await cancel();
+  await page.getByRole("button", { name: `Swap ${node}` }).click();
+  await dialog.getByRole("heading", { name: `Swap ${node} for another machine?` }).waitFor();
+  await cancel();
+  assert.deepEqual(writes, []);
+  assert.equal((await readBid()).version, version);
+  assert.doesNotMatch(await page.getByRole("main").textContent(), /\d+\.\d+\.\d+\.\d+/, "no address of a node");
+  alice.quiet();
   console.log("a bid for fewer GPUs asks, with the node that goes");
 }
 
-/** A lower limit price asks also when the node's protection is over. */
-async function asksForALowerBid({ page, settled, quiet }) {
-  const read = () => site.program(site.acmeToken, "GET", "/api/k8s/clusters/acme-k8s");
-  const { version } = await read();
-  await altered(page, "**/api/k8s/clusters/acme-k8s", (cluster) => ({
-    ...cluster,
-    nodes: cluster.nodes.map((node) => ({ ...node, protected_until: new Date(0).toISOString() })),
-  }));
-  await page.goto(`${site.service}/console/kubernetes/acme-k8s`);
-  await settled();
-  await page.getByLabel("Limit price").fill("2.50");
-  await page.getByLabel("Limit price").press("Enter");
-  const dialog = page.getByRole("dialog");
-  await dialog.getByText("At the lower limit price rivals can take 1 node from the next tick on.").waitFor();
-  await dialog.getByRole("button", { name: "Cancel" }).click();
-  await page.unroute("**/api/k8s/clusters/acme-k8s");
-  assert.equal((await read()).version, version);
-  quiet();
-  console.log("a lower limit price asks without protection, too");
+/** The page of a Kubernetes cluster shows what others write, and writes what nothing is lost by. */
+async function followsABid(alice) {
+  const { page } = alice;
+  const { version, bid } = await readBid();
+  const { ceiling } = await open(alice, "kubernetes/acme-k8s");
+  await page.getByText("live", { exact: true }).waitFor();
+  const raised = Number((bid.limit_price_per_gpu_hour + 0.01).toFixed(2));
+  await site.program(site.acmeToken, "PUT", "/api/k8s/bid", {
+    cluster: "acme-k8s",
+    limit_price_per_gpu_hour: raised,
+    expected_version: version,
+  });
+  await until("the ceiling of the other writer", async () => Number(await ceiling.inputValue()) === raised);
+  await page.getByRole("table", { name: "Activity" }).getByText(`at $${raised.toFixed(2)}`).first().waitFor();
+  await page.getByLabel("The ceiling would win fewer than").fill("2");
+  await page.getByRole("button", { name: "Set the alerts" }).click();
+  await page.getByText("The alerts are in force from the next tick on").waitFor();
+  const alerts = await site.program(site.acmeToken, "GET", "/api/k8s/alerts?cluster=acme-k8s");
+  assert.equal(alerts.supply_under_nodes, 2);
+  await ceiling.fill((raised + 0.01).toFixed(2));
+  await ceiling.press("Enter");
+  await ceiling.press("Enter");
+  await until("the bid", async () => (await readBid()).version === version + 2);
+  await page.getByText("Change a field to see the cost and the nodes.").waitFor();
+  assert.equal((await readBid()).version, version + 2, "one write");
+  alice.quiet();
+  console.log("the page of a Kubernetes cluster is live, and sends one bid for two Enters");
 }
 
 /** A node that is granted while the question stands is not retired with the others. */

@@ -1,5 +1,4 @@
 import { html, nothing } from 'lit';
-import { call } from '../lib/client.js';
 import { Element, badge } from './parts.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { toast } from './toast.js';
@@ -15,14 +14,16 @@ const TOLD = {
 
 const FIELDS = ['rival_within_percent', 'price_above_per_gpu_hour', 'supply_under_nodes', 'spend_above_usd', 'lease_ends_within_s'];
 
-/** `<bourse-alerts cluster .alerts=…>`: what a cluster is told of, and from when on. */
+/** `<bourse-alerts cluster .kind=… .alerts=…>`: what a cluster is told of, and from when on. */
 class Alerts extends Element {
-  static properties = { cluster: {}, alerts: { attribute: false } };
+  static properties = { cluster: {}, kind: { attribute: false }, alerts: { attribute: false } };
 
   constructor() {
     super();
     this.cluster = '';
-    /** @type {any} what `readAlerts` told */
+    /** @type {import('../lib/kinds.js').Kind} */
+    this.kind;
+    /** @type {any} as they were read */
     this.alerts = null;
     this.form = new Form(this, values(null));
     /** @type {any} what the form was filled from */
@@ -44,7 +45,7 @@ class Alerts extends Element {
       const typed = this.form.values[name];
       body[name] = typed === '' ? null : Number(typed);
     }
-    const set = await this.form.submit(() => call('writeAlerts', { body }));
+    const set = await this.form.submit(() => this.kind.setAlerts(body));
     if (set) {
       this.filled = null;
       this.alerts = set;

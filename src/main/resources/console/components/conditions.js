@@ -12,9 +12,6 @@ import { field } from './form.js';
 /** @type {Condition[]} */
 export const CONDITIONS = ['min_gpus', 'until', 'max_spend_usd'];
 
-/** Those that a bid of a Kubernetes cluster takes. @type {Condition[]} */
-export const ENDINGS = ['until', 'max_spend_usd'];
-
 /**
  * Each condition's label, how what stands reads, and how what is typed is sent.
  * @type {Record<Condition, {label: string, none: string, shown: (standing: any) => string, sent: (typed: string) => unknown}>}
@@ -69,13 +66,12 @@ export function conditionLabel(name) {
  * The fields, folded away while there is nothing to see.
  * @param {import('./form.js').Form} form
  * @param {object} how
- * @param {Condition[]} how.names which of them
  * @param {any} how.declared what stands; null for nothing
  * @param {number} how.gpusPerNode
- * @param {() => void} [how.changed]
+ * @param {() => void} how.changed
  */
-export function conditionFields(form, { names, declared, gpusPerNode, changed = () => {} }) {
-  const isOpen = names.some((name) => stands(declared, name) || form.values[name] !== '' || form.errors[name]);
+export function conditionFields(form, { declared, gpusPerNode, changed }) {
+  const isOpen = CONDITIONS.some((name) => stands(declared, name) || form.values[name] !== '' || form.errors[name]);
   const hints = {
     min_gpus: `Fewer GPUs are worth nothing, so it gets as many or none. In nodes of ${gpusPerNode}.`,
     until: 'Everything is given back then, in your time zone. Send it again to renew.',
@@ -87,9 +83,9 @@ export function conditionFields(form, { names, declared, gpusPerNode, changed = 
     max_spend_usd: { type: 'number', min: 0, step: 0.01, unit: 'USD' },
   });
   return html`<details class="field" id="conditions" ?open=${isOpen}>
-    <summary>${names.map((name, i) => (i === 0 ? OF[name].label : OF[name].label.toLowerCase())).join(', ')}</summary>
+    <summary>${CONDITIONS.map((name, i) => (i === 0 ? OF[name].label : OF[name].label.toLowerCase())).join(', ')}</summary>
     <div class="fields-row">
-      ${names.map((name) => {
+      ${CONDITIONS.map((name) => {
         const isStanding = stands(declared, name);
         return html`<div class="condition">
           ${field(form, {

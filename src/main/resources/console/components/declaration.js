@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { CallError, call, soon } from '../lib/client.js';
-import { dollars, utc } from '../lib/format.js';
+import { dollars, nodeName, utc } from '../lib/format.js';
 import { declarationQuestion, isRefusal, lossText, unseenQuestion } from '../lib/losses.js';
 import { CONDITIONS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from './conditions.js';
 import { askFirst } from './dialog.js';
@@ -10,18 +10,6 @@ import { toast } from './toast.js';
 
 /** After the last key: long enough to type a figure, short enough to feel live. */
 const TYPING_MILLIS = 250;
-
-const PRICE = 'max_price_per_gpu_hour';
-
-/** The field that a refusal is about, where its words do not begin with one. */
-const FIELD_OF_CODE = {
-  'bid-too-low': PRICE,
-  'price-above-maximum': PRICE,
-  'price-precision': PRICE,
-  'static-posture': 'max_gpus',
-  'no-ssh-keys': 'max_gpus',
-  'unknown-node': 'release',
-};
 
 /**
  * What can be done about a refusal. @param {any} refusal @returns {unknown}
@@ -50,11 +38,12 @@ export function remedy(refusal) {
 }
 
 /**
- * `<bourse-declaration .state .proposed>`: the declaration of a cluster as a form. Each change of it shows what it would do. When
- * somebody else changes the declaration meanwhile, both stand side by side until one is chosen.
+ * `<bourse-declaration .kind .state .proposed>`: the declaration or the bid of a cluster as a form. Each change of it shows
+ * what it would do. When somebody else changes the declaration meanwhile, both stand side by side until one is chosen.
  */
 class Declaration extends Element {
   static properties = {
+    kind: { attribute: false },
     state: { attribute: false },
     base: { state: true },
     seen: { state: true },
@@ -65,6 +54,8 @@ class Declaration extends Element {
 
   constructor() {
     super();
+    /** @type {import('../lib/kinds.js').Kind} */
+    this.kind;
     /** @type {any} the cluster as last told */
     this.state = null;
     /** @type {any} the cluster as it was when the form was filled from it */
@@ -76,7 +67,7 @@ class Declaration extends Element {
     this.past = [];
     /** @type {number | null} a ceiling to fill in, which the member may change or declare */
     this.proposed = null;
-    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], auto_swap: false, ...unsaid() });
+    this.form = new Form(this, { max_gpus: '', release: [], auto_swap: false, ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {AbortController | null} */
@@ -94,13 +85,30 @@ class Declaration extends Element {
     this.sending?.abort();
   }
 
+  /** The field of the ceiling. */
+  get price() {
+    return this.kind.price;
+  }
+
+  /** The field that a refusal is about, where its words do not begin with one. */
+  get fieldOfCode() {
+    return {
+      'bid-too-low': this.price,
+      'price-above-maximum': this.price,
+      'price-precision': this.price,
+      'static-posture': 'max_gpus',
+      'no-ssh-keys': 'max_gpus',
+      'unknown-node': 'release',
+    };
+  }
+
   /** @override @param {Map<string, unknown>} changes */
   willUpdate(changes) {
     if (changes.has('state') && this.state) {
       this.takeState();
     }
     if (changes.has('proposed') && this.proposed !== null && this.base && !this.isTouched()) {
-      this.form.set(PRICE, String(this.proposed));
+      this.form.set(this.price, String(this.proposed));
       this.look();
     }
   }
@@ -117,8 +125,20 @@ class Declaration extends Element {
   /** Fills the form with what is declared. @param {any} state */
   fill(state) {
     this.base = state;
-    this.form.reset(declared(state));
+    this.form.reset(this.declared(state));
     this.look();
+  }
+
+  /** What is declared, as the form's fields hold it. If nothing is, a price is proposed and no size. @param {any} state */
+  declared(state) {
+    const price = state.declared?.max_price_per_gpu_hour ?? state.pool.admission_price_per_gpu_hour ?? state.pool.reserve_price_per_gpu_hour;
+    return {
+      max_gpus: String(state.declared?.max_gpus ?? ''),
+      [this.price]: String(price),
+      release: [...state.nominations],
+      auto_swap: state.declared?.auto_swap ?? false,
+      ...unsaid(),
+    };
   }
 
   /** Reads the pool's prices of the past day. The form is useful without them. */
@@ -138,16 +158,16 @@ class Declaration extends Element {
     const admission = pool.admission_price_per_gpu_hour;
     return html`The most you pay, at most ${dollars(cap)}.
       ${admission === null ? nothing : `Now admitted: ${dollars(admission)}.`}
-      ${this.proposed !== null && Number(this.form.values[PRICE]) === this.proposed && this.isTouched() ? 'At today’s bids this ceiling keeps the nodes that higher bids would take. It applies once you declare it.' : nothing}
+      ${this.proposed !== null && Number(this.form.values[this.price]) === this.proposed && this.isTouched() ? 'At today’s bids this ceiling keeps the nodes that higher bids would take. It applies once you declare it.' : nothing}
       ${this.past.length === 0 ? nothing : `The pool cleared at ${priceRange(this.past)} in the past day.`}`;
   }
 
   isTouched() {
-    const values = declared(this.base);
+    const values = this.declared(this.base);
     const typed = this.form.values;
     return (
       Number(typed.max_gpus) !== Number(values.max_gpus) ||
-      Number(typed[PRICE]) !== Number(values[PRICE]) ||
+      Number(typed[this.price]) !== Number(values[this.price]) ||
       String([...typed.release].sort()) !== String([...values.release].sort()) ||
       typed.auto_swap !== values.auto_swap ||
       Object.keys(saidOf(typed)).length > 0
@@ -161,7 +181,7 @@ class Declaration extends Element {
 
   /** Whether the form holds enough to be previewed. */
   get isFull() {
-    return this.form.values.max_gpus !== '' && this.form.values[PRICE] !== '';
+    return this.form.values.max_gpus !== '' && this.form.values[this.price] !== '';
   }
 
   /** Somebody else changed what the form was filled from, and the form has changes of its own. */
@@ -171,11 +191,12 @@ class Declaration extends Element {
 
   body() {
     const { max_gpus: gpus, release, auto_swap } = this.form.values;
-    const held = heldAddresses(this.state);
-    const price = this.form.values[PRICE];
+    const held = heldNames(this.state);
+    const price = this.form.values[this.price];
     return {
-      max_gpus: gpus === '' ? NaN : Number(gpus),
-      [PRICE]: price === '' ? NaN : Number(price),
+      // An empty field is sent as it is: a bid without it would keep what stands.
+      max_gpus: gpus === '' ? '' : Number(gpus),
+      [this.price]: price === '' ? '' : Number(price),
       expected_version: this.base.version,
       release: release.filter((/** @type {string} */ address) => held.includes(address)),
       cluster: this.state.cluster,
@@ -201,7 +222,7 @@ class Declaration extends Element {
     this.looking = looking;
     this.isLooking = true;
     try {
-      const preview = await call('previewCapacity', { body, signal: looking.signal });
+      const preview = await this.kind.preview(body, { signal: looking.signal });
       if (!looking.signal.aborted) {
         this.seen = { body: JSON.stringify(body), preview, fault: null };
         this.pointAt(preview.would_refuse && new CallError(422, preview.would_refuse));
@@ -226,7 +247,7 @@ class Declaration extends Element {
 
   /** Shows what a preview says of a field at that field, too. @param {CallError | null} refusal */
   pointAt(refusal) {
-    const field = this.form.fieldOf(refusal, FIELD_OF_CODE);
+    const field = this.form.fieldOf(refusal, this.fieldOfCode);
     this.form.errors = refusal && field ? { [field]: refusal.detail } : {};
     this.requestUpdate();
   }
@@ -260,7 +281,7 @@ class Declaration extends Element {
         ask: (signal) => this.compared(sending, () => this.question(body, sending, signal)),
         work: () => this.compared(sending, () => this.declare(body)),
         form: this.form,
-        fieldOfCode: FIELD_OF_CODE,
+        fieldOfCode: this.fieldOfCode,
       },
       sending.signal,
     );
@@ -279,7 +300,7 @@ class Declaration extends Element {
    */
   async question(body, sending, signal) {
     try {
-      const preview = await call('previewCapacity', { body, signal: soon(signal) });
+      const preview = await this.kind.preview(body, { signal: soon(signal) });
       if (preview.would_refuse) {
         throw new CallError(409, preview.would_refuse);
       }
@@ -316,7 +337,7 @@ class Declaration extends Element {
       return await work();
     } catch (failure) {
       if (failure instanceof CallError && failure.code === 'version-mismatch') {
-        const state = await call('readCapacity', { query: { cluster: this.state.cluster }, quiet: true });
+        const state = await this.kind.read(this.state.cluster, { quiet: true });
         this.dispatchEvent(new CustomEvent('declared', { detail: state }));
         if (state.version !== this.base.version) {
           // The page shows both sides from now on, which replaces the refusal.
@@ -329,7 +350,7 @@ class Declaration extends Element {
 
   /** @param {any} body */
   async declare(body) {
-    const state = await call('declareCapacity', { body });
+    const state = await this.kind.write(body, this.state);
     if (this.isAsSent) {
       this.fill(state);
     } else {
@@ -351,7 +372,7 @@ class Declaration extends Element {
       <form class="sheet" id="declaration" @submit=${onSubmit(() => this.send())}>
         <h2>Declaration</h2>
         ${this.isContested ? this.conflict() : nothing}
-        <div class="fields-row" @focusin=${(/** @type {FocusEvent} */ e) => /** @type {HTMLInputElement} */ (e.target).name === PRICE && this.readPast()}>
+        <div class="fields-row" @focusin=${(/** @type {FocusEvent} */ e) => /** @type {HTMLInputElement} */ (e.target).name === this.price && this.readPast()}>
           ${field(form, {
             name: 'max_gpus',
             label: 'GPUs wanted',
@@ -363,7 +384,7 @@ class Declaration extends Element {
             changed: () => this.look(),
           })}
           ${field(form, {
-            name: PRICE,
+            name: this.price,
             label: 'Ceiling, a GPU-hour',
             type: 'number',
             min: 0,
@@ -374,7 +395,7 @@ class Declaration extends Element {
             changed: () => this.look(),
           })}
         </div>
-        ${conditionFields(form, { names: CONDITIONS, declared: state.declared, gpusPerNode: state.gpus_per_node, changed: () => this.look() })}
+        ${conditionFields(form, { declared: state.declared, gpusPerNode: state.gpus_per_node, changed: () => this.look() })}
         ${field(form, {
           name: 'auto_swap',
           label: 'Swap failed nodes',
@@ -403,7 +424,7 @@ class Declaration extends Element {
 
   /** Which nodes a shrink takes first. */
   release() {
-    const held = heldAddresses(this.state);
+    const held = heldNames(this.state);
     if (held.length === 0) {
       return nothing;
     }
@@ -428,7 +449,7 @@ class Declaration extends Element {
   }
 
   conflict() {
-    const theirs = declared(this.state);
+    const theirs = this.declared(this.state);
     const mine = this.form.values;
     const by = this.state.declared;
     return html`<div class="notice warn" role="alert" id="conflict">
@@ -439,7 +460,7 @@ class Declaration extends Element {
         <thead><tr><td></td><th scope="col" class="number">Theirs, in force</th><th scope="col" class="number">Yours</th></tr></thead>
         <tbody>
           <tr><th scope="row">GPUs</th><td class="number">${theirs.max_gpus}</td><td class="number">${mine.max_gpus}</td></tr>
-          <tr><th scope="row">Ceiling</th><td class="number">${dollars(Number(theirs[PRICE]))}</td><td class="number">${dollars(Number(mine[PRICE]))}</td></tr>
+          <tr><th scope="row">Ceiling</th><td class="number">${dollars(Number(theirs[this.price]))}</td><td class="number">${dollars(Number(mine[this.price]))}</td></tr>
           ${CONDITIONS.map((name) => {
             const [inForce, wished] = [conditionText(name, by), conditionText(name, by, saidOf(mine))];
             return inForce === 'none' && wished === 'none'
@@ -487,7 +508,7 @@ class Declaration extends Element {
         ${figure('Costs an hour', dollars(preview.cost_per_hour), preview.clearing_price_per_gpu_hour === null
           ? 'nobody would hold a node'
           : `at ${dollars(preview.clearing_price_per_gpu_hour)} a GPU`)}
-        ${figure('At most', dollars(body.max_gpus * body[PRICE]), 'an hour, at the ceiling')}
+        ${figure('At most', dollars(Number(body.max_gpus) * Number(body[this.price])), 'an hour, at the ceiling')}
         ${preview.worst_case_usd === null ? nothing : figure('In all', dollars(preview.worst_case_usd), 'at most, until it ends')}
         ${CONDITIONS.filter((name) => preview.state.declared[name] !== null).map((name) =>
           figure(conditionLabel(name), conditionText(name, preview.state.declared)),
@@ -503,7 +524,7 @@ class Declaration extends Element {
             ? 'The minimum would not be won at this ceiling; a higher one could win it. Until then nothing is granted.'
             : 'There are not as many nodes to win as the minimum asks for, whatever the ceiling. Until then nothing is granted.'}</p>`
         : nothing}
-      ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > body[PRICE]
+      ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > body[this.price]
         ? html`<p class="notice warn">Rivals bid more: ${dollars(preview.admission_price_per_gpu_hour)} would be admitted at the next tick.</p>`
         : !preview.paused && !preview.minimum_missed && preview.nodes_unfilled > 0
           ? html`<p class="notice warn">There is not enough for all of it now, or the spend limit does not allow more. The rest stays pending, and is tried again by itself.</p>`
@@ -520,23 +541,9 @@ function priceRange(prices) {
   return least === most ? least : `${least} to ${most}`;
 }
 
-/** What is declared, as the form's fields hold it. If nothing is, a price is proposed and no size. @param {any} state */
-function declared(state) {
-  const price = state.declared?.[PRICE] ?? state.pool.admission_price_per_gpu_hour ?? state.pool.reserve_price_per_gpu_hour;
-  return {
-    max_gpus: String(state.declared?.max_gpus ?? ''),
-    [PRICE]: String(price),
-    release: [...state.nominations],
-    auto_swap: state.declared?.auto_swap ?? false,
-    ...unsaid(),
-  };
-}
-
-/** @param {any} state @returns {string[]} */
-function heldAddresses(state) {
-  return state.allocations
-    .filter((/** @type {any} */ one) => one.public_ip && one.state !== 'reclaiming')
-    .map((/** @type {any} */ one) => one.public_ip);
+/** What the nodes are called that a shrink can take. @param {any} state @returns {string[]} */
+function heldNames(state) {
+  return state.allocations.filter((/** @type {any} */ one) => nodeName(one) && one.state !== 'reclaiming').map(nodeName);
 }
 
 customElements.define('bourse-declaration', Declaration);

@@ -1,20 +1,19 @@
 import { html } from 'lit';
-import { call } from '../lib/client.js';
 import { confirm } from './dialog.js';
 
 /**
  * Asks before a node is swapped, and swaps it.
- * @param {string} node its address
- * @param {string} cluster
+ * @param {string} node its address or its name
+ * @param {() => Promise<unknown>} work requests the swap
  * @returns {Promise<boolean>} whether the swap was requested
  */
-export function confirmSwap(node, cluster) {
+export function confirmSwap(node, work) {
   return confirm({
     title: `Swap ${node} for another machine?`,
     text: html`<p>Another machine is granted first. Once it is active, ${node} is taken back and what is stored on it is lost.
       Without a replacement within an hour it stays.</p>`,
     action: 'Swap',
     danger: true,
-    work: () => call('swapNode', { body: { node, cluster } }),
+    work,
   });
 }

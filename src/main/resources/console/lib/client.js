@@ -5,7 +5,8 @@
  */
 
 /**
- * @typedef {[method: string, path: string, query: string[], body: '' | 'json' | 'bytes', schemes: string[], noun: string]} Row
+ * @typedef {[method: string, path: string, query: string[], body: '' | 'json' | 'bytes', noun: string | null]} Row the noun of
+ *   `bourse admin`: '' for operations of members, null for those that take no credential
  */
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Values */
 

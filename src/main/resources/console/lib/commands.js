@@ -13,13 +13,13 @@ function shownBody(body) {
 
 /** A request as a `curl` command. A token of the reader's stands in for the session. @param {Shown} one */
 export function asCurl(one) {
-  const [, , , body, schemes] = row(one.operation);
+  const [, , , body, noun] = row(one.operation);
   const parts = ['curl -sS'];
   if (one.method !== 'GET') {
     parts.push(`-X ${one.method}`);
   }
   parts.push(quoted(location.origin + one.address));
-  if (schemes.length > 0) {
+  if (noun !== null) {
     parts.push('-H "Authorization: Bearer $BOURSE_TOKEN"');
   }
   if (one.body !== undefined) {
@@ -52,12 +52,12 @@ const OF_MEMBERS = {
  * @param {Shown} one
  */
 export function asCommand(one) {
-  const [method, template, query, body, schemes, noun] = row(one.operation);
+  const [method, template, query, body, noun] = row(one.operation);
   const own = OF_MEMBERS[one.operation];
   if (own) {
     return own(one).map(quoted).join(' ');
   }
-  if (!schemes.includes('operatorToken') || body === 'bytes') {
+  if (!noun || body === 'bytes') {
     return '';
   }
   const url = new URL(one.address, location.origin);

@@ -106,6 +106,11 @@ export function firstAt(moments) {
   return `${isSame ? 'at' : 'the first at'} ${first}`;
 }
 
+/** What a node is called: its address, or its name in a Kubernetes cluster; null if it has no address yet. @param {any} node @returns {string | null} */
+export function nodeName(node) {
+  return node.public_ip ?? node.name ?? null;
+}
+
 /** "you lose 3 nodes at 08:37:00". @param {any[]} losses @param {string} otherwise when, if no time is known */
 export function lossTitle(losses, otherwise) {
   const when = firstAt(losses.map(({ reclaim_at: at }) => at));

@@ -1,10 +1,11 @@
 /**
  * Describes what a declaration destroys: protection that ends, nodes that go, and when. The source is the preview of the
- * declaration; if the preview fails, the question shows the cluster's last known state.
+ * declaration; if the preview fails, the question shows the cluster's last known state. Also describes what the market will
+ * take of a cluster without a change, by its outlook.
  */
 import { html, nothing } from 'lit';
 import { CallError } from './client.js';
-import { clock, count, dollars, lossTitle } from './format.js';
+import { clock, count, dollars, lossTitle, nodeName } from './format.js';
 
 /** @typedef {import('../components/dialog.js').Asked} Asked */
 
@@ -39,7 +40,7 @@ function protection(nodes) {
 
 /** @param {any[]} nodes */
 function addresses(nodes) {
-  return html`<ul class="plain mono">${nodes.map((node) => html`<li>${node.public_ip ?? 'a node without an address yet'}</li>`)}</ul>`;
+  return html`<ul class="plain mono">${nodes.map((node) => html`<li>${nodeName(node) ?? 'a node without an address yet'}</li>`)}</ul>`;
 }
 
 /**
@@ -95,7 +96,12 @@ function endText(ends) {
 
 /** @param {any[]} nodes */
 function names(nodes) {
-  return nodes.map(({ public_ip: address, name }) => name ?? address ?? '').sort();
+  return nodes.map((node) => nodeName(node) ?? '').sort();
+}
+
+/** The ceiling of a declaration or a bid. @param {any} body */
+function priceOf(body) {
+  return body.max_price_per_gpu_hour ?? body.limit_price_per_gpu_hour;
 }
 
 /** @param {{allocations: any[]}} state */
@@ -105,7 +111,7 @@ function heldOf(state) {
 
 /** Whether a notice runs already and ends no later, so that a declaration does not cause it. @param {any} state @param {any} loss */
 function isRunning(state, loss) {
-  const held = state.allocations.find((/** @type {any} */ one) => one.public_ip !== null && one.public_ip === loss.public_ip);
+  const held = state.allocations.find((/** @type {any} */ one) => nodeName(one) !== null && nodeName(one) === nodeName(loss));
   return Boolean(held?.reclaim_at && loss.reclaim_at && held.reclaim_at <= loss.reclaim_at);
 }
 
@@ -131,7 +137,7 @@ export function declarationQuestion(state, body, preview) {
       ? `Release everything of ${state.cluster}?`
       : taken.length > 0
         ? `Release ${count(taken.length, 'node')}?`
-        : `Declare ${count(body.max_gpus, 'GPU')} at ${dollars(body.max_price_per_gpu_hour)}?`,
+        : `Declare ${count(body.max_gpus, 'GPU')} at ${dollars(priceOf(body))}?`,
     text: html`${lossText(preview)}${endText(ends)}
       ${body.max_gpus < before && taken.length === 0
         ? html`<p>${count(body.max_gpus, 'GPU')} ${body.max_gpus === 1 ? 'is' : 'are'} wanted instead of ${before}. No node is taken back for that.</p>`
@@ -154,7 +160,7 @@ export function unseenQuestion(state, body, failure) {
   const before = state.declared;
   const held = heldOf(state);
   const surplus = held.length - Math.floor(body.max_gpus / state.gpus_per_node);
-  const isCheaper = before && body.max_price_per_gpu_hour < before.max_price_per_gpu_hour;
+  const isCheaper = before && priceOf(body) < before.max_price_per_gpu_hour;
   const ends = endsOf(before, body, Math.min(held.length, held.length - surplus));
   return {
     title: `Declare ${count(body.max_gpus, 'GPU')} without a preview?`,
@@ -170,41 +176,34 @@ export function unseenQuestion(state, body, failure) {
 }
 
 /**
- * What to ask before a bid of a Kubernetes cluster is sent; null if nothing is lost by it.
- * @param {any} cluster as it is, or as last told if the read failed
- * @param {any} body as it will be sent
- * @param {unknown} [failure] of the read
- * @returns {Asked | null}
+ * What the market takes and what keeps it, in words; null for what does not happen.
+ * @param {any} outlook
+ * @param {number} pending nodes pending now; a grant may have come since the outlook was read
  */
-export function bidQuestion(cluster, body, failure) {
-  const before = cluster.bid;
-  const standing = before?.max_gpus ?? 0;
-  const gpus = body.max_gpus ?? standing;
-  const lost = cluster.planned_release.slice(0, Math.max(0, cluster.planned_release.length - Math.floor(gpus / cluster.gpus_per_node)));
-  const kept = cluster.nodes.filter((/** @type {any} */ node) => node.state !== 'reclaiming' && !lost.includes(node.name));
-  const exposed = before && body.limit_price_per_gpu_hour < before.limit_price_per_gpu_hour ? kept : [];
-  // A node that is being prepared has no protection yet, and would get it when it is active.
-  const shielded = exposed.filter((/** @type {any} */ node) => node.state === 'provisioning' || Date.parse(node.protected_until ?? '') > Date.now());
-  const ends = endsOf(before, body, kept.length);
-  if (!failure && lost.length + exposed.length + ends.length === 0 && gpus >= standing) {
-    return null;
-  }
+export function outlookWords(outlook, pending) {
+  const { losses, keep_price_per_gpu_hour: keep, pending_price_per_gpu_hour: price } = outlook;
+  const taken = losses.filter(
+    (/** @type {any} */ loss) => loss.by === 'market' && !(loss.reclaim_at && Date.parse(loss.reclaim_at) < Date.now()),
+  );
   return {
-    title: gpus < standing
-      ? `Lower ${cluster.cluster} to ${count(gpus, 'GPU')}?`
-      : `Bid ${count(gpus, 'GPU')} at ${dollars(body.limit_price_per_gpu_hour)}?`,
-    text: html`${failure ? html`<p>The cluster cannot be read now: ${reasonOf(failure)} This is its state at the last read.</p>` : nothing}
-      ${exposed.length > 0
-        ? html`<p>${shielded.length > 0 ? `The lower limit price ends up to ${protection(shielded)} on ${count(shielded.length, 'node')}. ` : nothing}
-            At the lower limit price rivals can take ${count(exposed.length, 'node')} from the next tick on.</p>`
-        : nothing}
-      ${endText(ends)}
-      ${lost.length > 0
-        ? html`<p>${lost.length === 1 ? 'This node is' : 'These nodes are'} taken back at once. What is stored on ${lost.length === 1 ? 'it' : 'them'} is lost:</p>
-            <ul class="plain mono">${lost.map((/** @type {string} */ name) => html`<li>${name}</li>`)}</ul>`
-        : html`<p>No node is taken back at once.</p>`}`,
-    action: gpus < standing ? 'Lower the bid' : 'Bid anyway',
-    danger: true,
-    losses: JSON.stringify([Boolean(failure), [...lost].sort(), names(exposed), names(shielded), ends, ends.length > 0 && names(kept)]),
+    losses:
+      taken.length === 0
+        ? null
+        : `${lossTitle(taken, `once ${taken.length === 1 ? 'it is' : 'they are'} active`)}. ${keep === null ? 'No ceiling keeps all of them.' : `A ceiling of ${dollars(keep)} keeps all nodes.`}`,
+    pending:
+      price === null || pending === 0 || (taken.length > 0 && keep !== null && keep >= price)
+        ? null
+        : `A ceiling of ${dollars(price)} wins all pending nodes at the next tick.`,
   };
+}
+
+/**
+ * @param {any} outlook null for none
+ * @param {number} pending as of `outlookWords`
+ */
+export function outlookText(outlook, pending) {
+  const words = outlook && outlookWords(outlook, pending);
+  return html`
+    ${words?.losses ? html`<p class="notice warn" id="outlook">${words.losses}</p>` : nothing}
+    ${words?.pending ? html`<p class="notice" id="outlook-pending">${words.pending}</p>` : nothing}`;
 }

@@ -33,21 +33,6 @@ export function wishOfListed(market) {
   };
 }
 
-/** What a Kubernetes cluster wishes. @param {any} cluster @returns {Wish} */
-export function wishOfK8s(cluster) {
-  const bid = cluster.bid;
-  return {
-    ceiling: bid?.limit_price_per_gpu_hour ?? null,
-    wanted: bid ? bid.max_gpus / cluster.gpus_per_node : 0,
-    pending: cluster.nodes_pending,
-    tooLow: bid?.bid_too_low ?? false,
-    unavailable: bid?.capacity_unavailable ?? null,
-    pool: cluster.pool,
-    hold: cluster.billing_hold,
-    preparing: cluster.nodes.filter((/** @type {any} */ node) => node.state === 'provisioning').length,
-  };
-}
-
 /**
  * What keeps a cluster from what it wants.
  * @param {Wish} wish

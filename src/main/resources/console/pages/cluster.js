@@ -2,10 +2,11 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { CallError, call } from '../lib/client.js';
 import { Follower } from '../lib/events.js';
-import { clock, count, dollars, firstAt, whole } from '../lib/format.js';
+import { clock, count, dollars, firstAt, nodeName, whole } from '../lib/format.js';
+import { KINDS } from '../lib/kinds.js';
 import { at, badge, empty, figure, health, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
-import { outlookText, readOutlook } from '../lib/outlook.js';
+import { outlookText } from '../lib/losses.js';
 import { confirmSwap } from '../components/swap.js';
 import { toast } from '../components/toast.js';
 import '../components/alerts.js';
@@ -25,7 +26,7 @@ const SPANS = [
 /** Changes in quick succession are read once. */
 const GATHER_MILLIS = 400;
 
-/** Gathering reads three lists: a busy cluster must leave the session's budget to its member. */
+/** Gathering reads several lists: a busy cluster must leave the session's budget to its member. */
 const GATHER_PAUSE_MILLIS = 1_000;
 
 /** The outlook of a cluster changes once a tick. */
@@ -57,8 +58,8 @@ const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} 
 });
 
 /**
- * One cluster: what it wants, what it holds, what happened.
- * @typedef {{state: any, alerts: any, history: any, activity: any, hours: string}} Shown
+ * One cluster of either kind: what it wants, what it holds, what happened.
+ * @typedef {{state: any, alerts: any, history: any, activity: any, use: any, hours: string}} Shown
  * @extends {Page<Shown>}
  */
 class ClusterPage extends Page {
@@ -66,6 +67,7 @@ class ClusterPage extends Page {
 
   constructor() {
     super();
+    this.kind = location.pathname.startsWith(KINDS.k8s.address('')) ? KINDS.k8s : KINDS.vm;
     /** @type {import('../lib/events.js').Liveness} */
     this.liveness = 'connecting';
     /** @type {any} */
@@ -101,21 +103,28 @@ class ClusterPage extends Page {
 
   /** @override @param {AbortSignal} signal */
   async load(signal) {
-    const { cluster, hours } = this;
-    const [state, alerts, history, activity] = await Promise.all([
-      call('readCapacity', { query: { cluster }, signal }),
-      call('readAlerts', { query: { cluster }, signal }),
-      call('readHistory', { query: { cluster, hours }, signal }),
-      call('listActivity', { query: { cluster }, signal }),
-    ]);
-    this.chartRead = Date.now();
+    const { hours } = this;
+    const [state, lists] = await Promise.all([this.kind.read(this.cluster, { signal }), this.lists({ signal })]);
     this.follow();
     this.look(state.version);
-    return { state, alerts, history, activity, hours };
+    return { state, hours, ...lists };
+  }
+
+  /** Reads what is shown beside the state. @param {import('../lib/kinds.js').How} how */
+  async lists(how) {
+    const { kind, cluster, hours } = this;
+    const [alerts, history, activity, use] = await Promise.all([
+      kind.alerts(cluster, how),
+      kind.history(cluster, hours, how),
+      kind.activity(cluster, 0, how),
+      kind.use(cluster, how),
+    ]);
+    this.chartRead = Date.now();
+    return { alerts, history, activity, use };
   }
 
   /**
-   * Reads the outlook, at most once a tick. The page does not wait for it.
+   * Reads the outlook, at most once a tick. The page does not wait for it, and is useful without it.
    * @param {number} [version] of the state that is shown, or is about to be
    */
   async look(version = this.data?.state.version) {
@@ -123,7 +132,12 @@ class ClusterPage extends Page {
       return;
     }
     this.lookedAt = Date.now();
-    const outlook = await readOutlook({ query: { cluster: this.cluster }, quiet: true });
+    const outlook = await this.kind.outlook(this.cluster, { quiet: true }).catch((/** @type {unknown} */ failure) => {
+      if (failure instanceof CallError) {
+        return null;
+      }
+      throw failure;
+    });
     if (version === this.data?.state.version) {
       this.outlook = outlook && { ...outlook, version };
       if (this.query.get('ceiling') === 'keep') {
@@ -138,22 +152,22 @@ class ClusterPage extends Page {
     }
     this.every(OUTLOOK_AGAIN_MILLIS, () => this.look());
     this.follower = new Follower(
-      'followEvents',
+      this.kind.events,
       { query: { cluster: this.cluster } },
       {
-        capacity: (state) => this.take(state),
+        capacity: (told) => this.take(this.kind.state(told)),
         grant: () => this.happened(),
         notice: (event) => {
           this.happened();
-          toast(`${event.public_ip ?? 'A node'} goes at ${clock(event.reclaim_at)} unless you raise your ceiling.`);
+          toast(`${nodeName(event) ?? 'A node'} goes at ${clock(event.reclaim_at)} unless you raise your ceiling.`);
         },
         'notice-withdrawn': (event) => {
           this.happened();
-          toast(`${event.public_ip ?? 'A node'} stays.`);
+          toast(`${nodeName(event) ?? 'A node'} stays.`);
         },
         reclaim: (event) => {
           this.happened();
-          toast(`${event.public_ip ?? 'A node'} is being taken back: ${REASONS[event.reason] ?? event.reason}.`);
+          toast(`${nodeName(event) ?? 'A node'} is being taken back: ${REASONS[event.reason] ?? event.reason}.`);
         },
         alert: (event) => {
           this.happened();
@@ -163,7 +177,7 @@ class ClusterPage extends Page {
         gap: () => this.happened(),
       },
       (liveness) => (this.liveness = liveness),
-      async () => this.take(await call('readCapacity', { query: { cluster: this.cluster }, quiet: true })),
+      async () => this.take(await this.kind.read(this.cluster, { quiet: true })),
     );
     this.atEnd(() => {
       this.follower?.close();
@@ -205,17 +219,12 @@ class ClusterPage extends Page {
       this.gathering = undefined;
       this.isGathering = true;
       this.isStale = false;
-      const { cluster, hours } = this;
+      const { hours } = this;
       try {
-        const [history, activity, alerts] = await Promise.all([
-          call('readHistory', { query: { cluster, hours }, quiet: true }),
-          call('listActivity', { query: { cluster }, quiet: true }),
-          call('readAlerts', { query: { cluster }, quiet: true }),
-        ]);
-        this.chartRead = Date.now();
+        const lists = await this.lists({ quiet: true });
         this.look();
         if (this.data && hours === this.hours) {
-          this.data = { ...this.data, history, activity, alerts };
+          this.data = { ...this.data, ...lists };
         }
       } catch (failure) {
         if (!(failure instanceof CallError)) {
@@ -239,7 +248,7 @@ class ClusterPage extends Page {
   }
 
   /** @override @param {Shown} data */
-  view({ state, alerts, history, activity, hours }) {
+  view({ state, alerts, history, activity, use, hours }) {
     return html`
       ${this.notices(state)}${outlookText(this.outlook?.version === state.version ? this.outlook : null, state.pending)}
       <section class="sheet" aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
@@ -251,13 +260,14 @@ class ClusterPage extends Page {
           ${state.declared?.min_gpus != null ? figure('Minimum', count(state.declared.min_gpus, 'GPU'), 'or none') : nothing}
           ${state.declared?.until ? figure('Ends', html`<bourse-countdown until=${state.declared.until} over="now"></bourse-countdown>`, at(state.declared.until)) : nothing}
           ${state.declared?.max_spend_usd != null ? figure('Budget', dollars(state.declared.max_spend_usd), html`since ${at(state.declared.max_spend_since)}`) : nothing}
+          ${use ? figure('In use', use.utilisation === null ? '–' : `${whole(use.utilisation * 100)} %`, use.utilisation === null ? 'no node reports it' : 'of the held GPUs') : nothing}
           ${figure('Machines', `${state.gpus_per_node} × ${state.gpu_model ?? state.gpu_vendor}`, html`<a href=${`/console/market?pool=${encodeURIComponent(state.pool.pool)}`}>${state.pool.pool}</a>`)}
         </dl>
       </section>
-      <bourse-declaration .state=${state} .proposed=${this.proposed} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
+      <bourse-declaration .kind=${this.kind} .state=${state} .proposed=${this.proposed} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
       <section class="sheet" aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>${this.nodes(state)}</section>
       <section class="sheet" aria-labelledby="past"><h2 id="past" class="unseen">Charts</h2>${this.charts(state, history, hours)}</section>
-      <bourse-alerts .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>
+      <bourse-alerts .kind=${this.kind} .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>
       <section class="sheet" aria-labelledby="activity"><h2 id="activity">Activity</h2>${this.activity(activity)}</section>`;
   }
 
@@ -293,28 +303,27 @@ class ClusterPage extends Page {
   /** @param {any} state */
   nodes(state) {
     return html`<bourse-table caption="Nodes" .rows=${state.allocations} .columns=${this.nodeColumns(state)}
-        .key=${(/** @type {any} */ node) => `node-${node.public_ip ?? node.slot}`}
+        .key=${(/** @type {any} */ node) => `node-${nodeName(node) ?? node.slot}`}
         .empty=${empty('No node is held', state.declared?.max_gpus > 0 ? 'They come at a tick of the market.' : 'Declare how many GPUs you want, and the most you pay.')}></bourse-table>
-      ${state.allocations.some((/** @type {any} */ node) => node.state === 'active')
+      ${this.kind.isVm && state.allocations.some((/** @type {any} */ node) => node.state === 'active')
         ? html`<p><button type="button" class="quiet tiny" @click=${() => this.drill()}>Start drill</button>
             <span class="hint">Tells the programs on the nodes of a notice, and takes no node.</span></p>
-          <p><a href=${`/console/clusters/${encodeURIComponent(this.cluster)}/gpus`}>Measurements of the GPUs</a></p>`
+          <p><a href=${`${this.kind.address(this.cluster)}/gpus`}>Measurements of the GPUs</a></p>`
         : nothing}
-      ${Object.keys(state.environment.storage).length > 0 && state.allocations.length > 0
+      ${this.kind.isVm && Object.keys(state.environment.storage).length > 0 && state.allocations.length > 0
         ? html`<p class="hint">${Object.entries(state.environment.storage).map(([name, path]) => html`${name}: <code>${path}</code> `)}</p>`
         : nothing}`;
   }
 
   /** @param {any} state @returns {import('../components/table.js').Column[]} */
   nodeColumns(state) {
-    const { environment: site } = state;
     return [
-      { title: 'Address', cell: (node) => (node.public_ip ? html`<code>${node.public_ip}</code>` : html`<span class="faint">comes with the machine</span>`) },
+      { title: this.kind.isVm ? 'Address' : 'Name', cell: (node) => (nodeName(node) ? html`<code>${nodeName(node)}</code>` : html`<span class="faint">comes with the machine</span>`) },
       {
         title: 'State',
         cell: (node) => html`<span>${badge(node.state, node.state === 'active' ? 'good' : node.state === 'reclaiming' ? 'bad' : 'calm')}
           ${node.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${node.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}
-          ${node.swap ? badge('swapping', 'warn') : nothing} ${state.nominations.includes(node.public_ip) ? badge('goes first') : nothing}</span>`,
+          ${node.swap ? badge('swapping', 'warn') : nothing} ${state.nominations.includes(nodeName(node)) ? badge('goes first') : nothing}</span>`,
       },
       {
         title: 'Health',
@@ -322,23 +331,16 @@ class ClusterPage extends Page {
       },
       { title: 'Granted', cell: (node) => html`<bourse-ago at=${node.granted_at}></bourse-ago>` },
       { title: 'Protected', cell: (node) => (node.protected_until ? html`<bourse-countdown until=${node.protected_until} over="not any more"></bourse-countdown>` : html`<span class="faint">–</span>`) },
-      {
-        title: 'Log in',
-        cell: (node) => {
-          if (!node.public_ip || node.state === 'reclaiming') {
-            return html`<span class="faint">–</span>`;
-          }
-          const line = `ssh ${site.ssh_port === 22 ? '' : `-p ${site.ssh_port} `}${site.ssh_user}@${node.public_ip}`;
-          return html`<span class="ssh-line"><code>${line}</code> <bourse-copy value=${line} label=${`ssh line of ${node.public_ip}`}></bourse-copy></span>`;
-        },
-      },
+      ...(this.kind.isVm ? [logIn(state.environment)] : []),
       {
         title: 'Actions',
         isAction: true,
-        cell: (node) =>
-          node.state === 'active' && !node.swap
-            ? html`<button type="button" class="quiet tiny" aria-label=${`Swap ${node.public_ip}`} @click=${() => this.swap(node.public_ip)}>Swap</button>`
-            : nothing,
+        cell: (node) => {
+          const name = nodeName(node);
+          return name && node.state === 'active' && !node.swap
+            ? html`<button type="button" class="quiet tiny" aria-label=${`Swap ${name}`} @click=${() => this.swap(name)}>Swap</button>`
+            : nothing;
+        },
       },
     ];
   }
@@ -358,7 +360,7 @@ class ClusterPage extends Page {
 
   /** @param {string} node */
   async swap(node) {
-    if (await confirmSwap(node, this.cluster)) {
+    if (await confirmSwap(node, () => this.kind.swap(this.cluster, node))) {
       toast(`${node} is being swapped.`);
       this.refresh();
     }
@@ -369,7 +371,7 @@ class ClusterPage extends Page {
     const size = state.gpus_per_node;
     const perGpu = (/** @type {(number | null)[]} */ prices) => prices.map((price) => (price === null ? null : price / size));
     return html`${tabs('Span of the charts', SPANS.map((span) => ({
-        href: `/console/clusters/${encodeURIComponent(this.cluster)}?hours=${span.hours}`,
+        href: `${this.kind.address(this.cluster)}?hours=${span.hours}`,
         text: span.text,
         current: span.hours === hours,
       })))}
@@ -398,7 +400,7 @@ class ClusterPage extends Page {
     const { data } = this;
     if (data) {
       const page = Math.floor(data.activity.entries.length / 30);
-      const next = await call('listActivity', { query: { cluster: this.cluster, page } });
+      const next = await this.kind.activity(this.cluster, page);
       const known = new Set(data.activity.entries.map((/** @type {any} */ entry) => `${entry.kind}${entry.id}`));
       const entries = [...data.activity.entries, ...next.entries.filter((/** @type {any} */ entry) => !known.has(`${entry.kind}${entry.id}`))];
       this.data = { ...data, activity: { entries, more: next.more } };
@@ -416,6 +418,20 @@ function leaving(state) {
   return state.allocations
     .filter((/** @type {any} */ one) => one.reclaim_at)
     .sort((/** @type {any} */ a, /** @type {any} */ b) => a.reclaim_at.localeCompare(b.reclaim_at));
+}
+
+/** @param {any} site what one needs to log in @returns {import('../components/table.js').Column} */
+function logIn(site) {
+  return {
+    title: 'Log in',
+    cell: (node) => {
+      if (!node.public_ip || node.state === 'reclaiming') {
+        return html`<span class="faint">–</span>`;
+      }
+      const line = `ssh ${site.ssh_port === 22 ? '' : `-p ${site.ssh_port} `}${site.ssh_user}@${node.public_ip}`;
+      return html`<span class="ssh-line"><code>${line}</code> <bourse-copy value=${line} label=${`ssh line of ${node.public_ip}`}></bourse-copy></span>`;
+    },
+  };
 }
 
 /** @type {import('../components/table.js').Column[]} */

@@ -1,7 +1,8 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call, soon } from '../lib/client.js';
-import { count, dollars } from '../lib/format.js';
+import { count, dollars, nodeName } from '../lib/format.js';
+import { KINDS } from '../lib/kinds.js';
 import { reasonOf } from '../lib/losses.js';
 import { navigate } from '../lib/router.js';
 import { at, badge, empty, tabs } from '../components/parts.js';
@@ -45,7 +46,7 @@ class Clusters extends Page {
     const made = await makeCluster(this.data.open);
     if (made) {
       toast(`${made.name} is there. Declare what it wants.`);
-      navigate(addressOf(made));
+      navigate(KINDS[made.kind].address(made.name));
     }
   }
 
@@ -103,11 +104,6 @@ function stateOf(retired) {
   return retired ? 'retired' : 'in-use';
 }
 
-/** @param {any} cluster */
-function addressOf(cluster) {
-  return `/console/${cluster.kind === 'vm' ? 'clusters' : 'kubernetes'}/${encodeURIComponent(cluster.name)}`;
-}
-
 /** @param {any} open */
 function quotaWords(open) {
   if (open.pools.length === 0) {
@@ -123,7 +119,7 @@ const BOTH = [
   {
     title: 'Cluster',
     value: (row) => row.name,
-    cell: (row) => html`<div><a href=${addressOf(row)}>${row.name}</a>
+    cell: (row) => html`<div><a href=${KINDS[row.kind].address(row.name)}>${row.name}</a>
       ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}</div>`,
   },
   {
@@ -225,13 +221,10 @@ function describeCluster(cluster) {
  * @returns {Promise<string[]>}
  */
 async function nodesOf(cluster, signal) {
-  if (cluster.kind !== 'vm') {
-    return (await call('readK8sCluster', { path: { name: cluster.name }, signal: soon(signal) })).planned_release;
-  }
-  const { allocations } = await call('readCapacity', { query: { cluster: cluster.name }, signal: soon(signal) });
+  const { allocations } = await KINDS[cluster.kind].read(cluster.name, { signal: soon(signal) });
   return allocations
     .filter((/** @type {any} */ one) => one.state !== 'reclaiming')
-    .map((/** @type {any} */ one) => one.public_ip ?? 'a node without an address yet');
+    .map((/** @type {any} */ one) => nodeName(one) ?? 'a node without an address yet');
 }
 
 /** @param {any} cluster @param {AbortSignal} left aborted when the page is left */

@@ -50,7 +50,6 @@ const COLUMNS = [
     value: (row) => row.nodes_pending,
     cell: (row) => (row.nodes_pending > 0 ? badge(whole(row.nodes_pending), 'warn') : whole(0)),
   },
-  { title: 'Version', numeric: true, value: (row) => row.version, cell: (row) => whole(row.version) },
 ];
 
 customElements.define('bourse-kubernetes', Kubernetes);

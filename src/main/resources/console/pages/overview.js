@@ -2,7 +2,8 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { CallError, call } from '../lib/client.js';
 import { count, dollars, roughly, whole } from '../lib/format.js';
-import { outlookWords } from '../lib/outlook.js';
+import { KINDS } from '../lib/kinds.js';
+import { outlookWords } from '../lib/losses.js';
 import { why, wishOfListed } from '../lib/why.js';
 import { badge, empty, figure, money } from '../components/parts.js';
 import '../components/table.js';
@@ -11,7 +12,7 @@ import '../components/table.js';
 const AGAIN_MILLIS = 30_000;
 
 /** Each outlook is one of the page's requests and a search in the service, so only the clusters with most nodes have one here. */
-const MOST_OUTLOOKS = 2;
+const MOST_OUTLOOKS = 3;
 
 /** An outlook is read again after this time, or when what it depends on has changed: each read is a row of the trail. */
 const OUTLOOK_MILLIS = 60_000;
@@ -74,7 +75,7 @@ class Overview extends Page {
       }
       const look = { basis, staleAt: now + OUTLOOK_MILLIS, refusedUntil: 0 };
       try {
-        const outlook = await call('readOutlook', { query: { cluster: row.name }, quiet: true, signal });
+        const outlook = await row.kind.outlook(row.name, { quiet: true, signal });
         this.looks = { ...this.looks, [row.name]: { ...look, outlook } };
       } catch (failure) {
         if (signal.aborted || !(failure instanceof CallError)) {
@@ -130,15 +131,14 @@ async function listClusters(signal) {
  * @param {any} outlook
  */
 function row(cluster, outlook) {
-  const isVm = cluster.kind === 'vm';
+  const kind = KINDS[cluster.kind];
   const wish = wishOfListed(cluster.market);
   const cost = outlook.clusters.find((/** @type {any} */ one) => one.cluster === cluster.name);
   return {
     name: cluster.name,
     description: cluster.description,
-    address: `/console/${isVm ? 'clusters' : 'kubernetes'}/${encodeURIComponent(cluster.name)}`,
-    isVm,
-    kind: isVm ? 'VM' : 'Kubernetes',
+    address: kind.address(cluster.name),
+    kind,
     held: cluster.held_nodes,
     rate: cost?.rate_micros_per_hour ?? 0,
     wish,
@@ -146,9 +146,9 @@ function row(cluster, outlook) {
   };
 }
 
-/** Whether a cluster can lose nodes or waits for some; Kubernetes clusters have no outlook. @param {any} row */
+/** Whether a cluster can lose nodes or waits for some. @param {any} row */
 function isAtStake(row) {
-  return row.isVm && (row.held > 0 || row.wish.pending > 0);
+  return row.held > 0 || row.wish.pending > 0;
 }
 
 /** The clusters whose outlook is read. @param {any[]} rows */
@@ -183,7 +183,7 @@ const COLUMNS = [
   {
     title: 'Cluster',
     value: (row) => row.name,
-    cell: (row) => html`<div><a href=${row.address}>${row.name}</a> <span class="faint small">${row.kind}</span>
+    cell: (row) => html`<div><a href=${row.address}>${row.name}</a> <span class="faint small">${row.kind.isVm ? 'VM' : 'Kubernetes'}</span>
       ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}</div>`,
   },
   { title: 'Wants', numeric: true, value: (row) => row.wish.wanted, cell: (row) => count(row.wish.wanted, 'node') },

@@ -151,7 +151,7 @@ class People extends Page {
     const swaps = {};
     await openDialog((/** @type {() => void} */ close, redraw) => {
       const swap = async (/** @type {any} */ node) => {
-        if (await confirmSwap(node.public_ip, node.cluster)) {
+        if (await confirmSwap(node.public_ip, () => call('swapNode', { body: { node: node.public_ip, cluster: node.cluster } }))) {
           swaps[node.public_ip] = 'swap requested';
           redraw();
         }

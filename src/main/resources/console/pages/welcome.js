@@ -2,6 +2,7 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { count } from '../lib/format.js';
+import { KINDS } from '../lib/kinds.js';
 import { badge } from '../components/parts.js';
 import '../components/copy.js';
 
@@ -38,7 +39,7 @@ class Welcome extends Page {
           <p>A cluster states how many GPUs it wants and the most you pay per GPU-hour. The preview shows the cost before you confirm.</p>
           <p>${clusters.length === 0
             ? html`<a class="button" href="/console/clusters">New cluster</a>`
-            : clusters.map((/** @type {any} */ one) => html`<a class="button quiet" href=${`/console/${one.kind === 'vm' ? 'clusters' : 'kubernetes'}/${encodeURIComponent(one.name)}`}>${one.name}</a> `)}</p></li>
+            : clusters.map((/** @type {any} */ one) => html`<a class="button quiet" href=${KINDS[one.kind].address(one.name)}>${one.name}</a> `)}</p></li>
         <li><h2>Work from a terminal</h2>
           <p><a href="/docs/guides/command-line#install">Install the command line</a>, then sign in:</p>
           <p class="ssh-line"><code>${login}</code> <bourse-copy value=${login} label="the command"></bourse-copy></p></li>

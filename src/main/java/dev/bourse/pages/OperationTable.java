@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** The table of the contracts' operations for the console's client. */
 final class OperationTable {
@@ -22,8 +24,9 @@ final class OperationTable {
   private OperationTable() {}
 
   /**
-   * The table's text: method, path, names in the query, kind of body, security schemes, noun. Each
-   * operation has a line of its own, for readable diffs.
+   * The table's text: method, path, names in the query, kind of body, and the noun of {@code bourse
+   * admin}, which is empty for operations of members and null for those that take no credential.
+   * Each operation has a line of its own, for readable diffs.
    */
   static String script(Path contracts) throws IOException {
     Map<String, JsonArray> rows = new TreeMap<>();
@@ -61,8 +64,7 @@ final class OperationTable {
                   .add(path)
                   .add(query)
                   .add(body(operation))
-                  .add(schemes(security))
-                  .add(operation.getJsonArray("tags").getString(0)));
+                  .add(noun(operation, schemes(security))));
         }
       }
     }
@@ -99,10 +101,17 @@ final class OperationTable {
         : "bytes";
   }
 
-  private static JsonArray schemes(JsonArray security) {
-    JsonArray schemes = new JsonArray();
+  private static @Nullable String noun(JsonObject operation, Set<String> schemes) {
+    if (schemes.isEmpty()) {
+      return null;
+    }
+    return schemes.contains("operatorToken") ? operation.getJsonArray("tags").getString(0) : "";
+  }
+
+  private static Set<String> schemes(@Nullable JsonArray security) {
+    Set<String> schemes = new TreeSet<>();
     for (Object requirement : security == null ? new JsonArray() : security) {
-      ((JsonObject) requirement).fieldNames().forEach(schemes::add);
+      schemes.addAll(((JsonObject) requirement).fieldNames());
     }
     return schemes;
   }

@@ -42,11 +42,10 @@ public record EventLink(Supplier<String> baseUrl, Predicate<String> isKubernetes
   }
 
   private String ofCluster(String type, String cluster) {
-    if (isKubernetes.test(cluster)) {
-      return "/console/kubernetes/" + encoded(cluster);
-    }
     boolean isAtRisk = type.equals("notice") || type.equals("alert");
-    return "/console/clusters/" + encoded(cluster) + (isAtRisk ? "?ceiling=keep" : "");
+    return (isKubernetes.test(cluster) ? "/console/kubernetes/" : "/console/clusters/")
+        + encoded(cluster)
+        + (isAtRisk ? "?ceiling=keep" : "");
   }
 
   private static String ofOrganization(String type, JsonObject data) {

@@ -244,6 +244,43 @@ class K8sApiTest {
         .refused(ErrorCode.NOT_FOUND);
   }
 
+  /** A browser in which a new member of an organization is signed in. */
+  private static ApiClient signedIn(String org) {
+    JsonObject member =
+        new JsonObject()
+            .put("username", "ann")
+            .put("email", "ann@" + org + ".example")
+            .put("name", "Ann");
+    assertEquals(
+        201, bourse.operator().post("/api/operator/orgs/" + org + "/members", member).status());
+    return bourse.inSession(org, "ann");
+  }
+
+  @Test
+  void aSessionOfTheConsoleReachesTheClustersOfItsOrganizationAlone() {
+    TestMarket market = bourse.market();
+    ApiClient own = signedIn(market.red());
+    own.put("/api/k8s/bid", order(market, 1, 3).put("cluster", name(market))).ok();
+    untilActive(market, 1);
+    String node = read(market).getJsonArray("planned_release").getString(0);
+    JsonObject fewer = order(market, 0, 3).put("cluster", name(market));
+    JsonObject swap = new JsonObject().put("cluster", name(market)).put("node", node);
+    JsonObject alerts = new JsonObject().put("cluster", name(market)).put("supply_under_nodes", 2);
+    ApiClient other = signedIn(market.blue());
+    other.put("/api/k8s/bid", fewer).refused(ErrorCode.NOT_FOUND);
+    other.post("/api/k8s/bid/preview", fewer).refused(ErrorCode.NOT_FOUND);
+    other.post("/api/k8s/bid/swap", swap).refused(ErrorCode.NOT_FOUND);
+    other.put("/api/k8s/alerts", alerts).refused(ErrorCode.NOT_FOUND);
+    for (String read : List.of("bid/outlook", "alerts", "activity", "history", "events")) {
+      other.get("/api/k8s/" + read + "?cluster=" + name(market)).refused(ErrorCode.NOT_FOUND);
+    }
+    assertEquals(1L, bid(market).getLong("version"), "nothing was written");
+    assertEquals(
+        new JsonArray().add(node),
+        own.post("/api/k8s/bid/preview", fewer).ok().getJsonArray("victims"));
+    assertEquals("member:ann", bids(market).get(0).actor());
+  }
+
   @Test
   void aShrinkTakesTheNamedNodeFirst() {
     TestMarket market = bourse.market();

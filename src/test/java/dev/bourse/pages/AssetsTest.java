@@ -215,9 +215,13 @@ class AssetsTest {
   void theClientKnowsEveryOperationOfTheInterface() {
     String table = text("console/app.js");
     assertTrue(
-        table.contains("\nreadCapacity:[\"GET\",\"/api/vm/capacity\",[\"cluster\"],\"\",["), table);
-    assertTrue(table.contains("\ndeclareCapacity:[\"PUT\",\"/api/vm/capacity\",[],\"json\",["));
+        table.contains("\nreadCapacity:[\"GET\",\"/api/vm/capacity\",[\"cluster\"],\"\",\"\"],"),
+        table);
+    assertTrue(
+        table.contains("\ndeclareCapacity:[\"PUT\",\"/api/vm/capacity\",[],\"json\",\"\"],"),
+        table);
     assertTrue(table.contains("\nsendDocument:[\"PUT\","), "those of operators, too");
+    assertTrue(table.contains(",[],\"json\",\"rules\"],"), "with their nouns");
     assertFalse(table.contains("showSignIn:"), "pages are not called");
   }
 }

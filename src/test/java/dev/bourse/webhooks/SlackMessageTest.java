@@ -61,7 +61,7 @@ class SlackMessageTest {
         text(of("acme-train", notice)));
     assertTrue(
         text(of("acme-k8s", notice))
-            .contains("<https://bourse.example/console/kubernetes/acme-k8s|"));
+            .contains("<https://bourse.example/console/kubernetes/acme-k8s?ceiling=keep|"));
   }
 
   @Test
