@@ -2,9 +2,20 @@ package dev.bourse.testing;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.security.KeyFactory;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.security.MessageDigest;
 import java.security.Security;
+import java.security.Signature;
+import java.security.SignatureException;
+import java.security.spec.ECGenParameterSpec;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +39,47 @@ class NativeCryptoTest {
       assertArrayEquals(((MessageDigest) reference.clone()).digest(), copy.digest());
     }
     assertArrayEquals(reference.digest(), digest.digest());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {NativeCrypto.TOKENS, NativeCrypto.CERTIFICATES})
+  void signaturesAreThoseOfTheJdk(String algorithm) throws Exception {
+    byte[] text = new byte[100_003];
+    new Random(1).nextBytes(text);
+    KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+    generator.initialize(new ECGenParameterSpec("secp256r1"));
+    KeyPair generated = generator.generateKeyPair();
+    KeyFactory jdk = KeyFactory.getInstance("EC", "SunEC");
+    KeyPair ofJdk =
+        new KeyPair(
+            jdk.generatePublic(new X509EncodedKeySpec(generated.getPublic().getEncoded())),
+            jdk.generatePrivate(new PKCS8EncodedKeySpec(generated.getPrivate().getEncoded())));
+    for (KeyPair keys : List.of(generated, ofJdk)) {
+      Signature signing = Signature.getInstance(algorithm);
+      signing.initSign(keys.getPrivate());
+      byte[] signed = signed(signing, text);
+      Signature reference = Signature.getInstance(algorithm, "SunEC");
+      reference.initVerify(ofJdk.getPublic());
+      assertTrue(verified(reference, text, signed));
+      reference.initSign(ofJdk.getPrivate());
+      byte[] expected = signed(reference, text);
+      Signature verifying = Signature.getInstance(algorithm);
+      verifying.initVerify(keys.getPublic());
+      assertTrue(verified(verifying, text, expected));
+      text[7]++;
+      assertFalse(verified(verifying, text, expected));
+    }
+  }
+
+  private static byte[] signed(Signature signature, byte[] text) throws SignatureException {
+    signature.update(text);
+    return signature.sign();
+  }
+
+  private static boolean verified(Signature signature, byte[] text, byte[] signed)
+      throws SignatureException {
+    signature.update(text);
+    return signature.verify(signed);
   }
 
   @Test
