@@ -313,6 +313,19 @@ final class ArchitectureTest {
           entry("install", List.of("core", "blob", "edge", "pages")),
           entry("roadmap", List.of("edge", "world")),
           entry(
+              "scrape",
+              List.of(
+                  "access",
+                  "billing",
+                  "capacity",
+                  "edge",
+                  "hardware",
+                  "nodes",
+                  "pools",
+                  "schemas.common",
+                  "schemas.vm",
+                  "store")),
+          entry(
               "backup",
               List.of(
                   "core",
@@ -540,6 +553,7 @@ final class ArchitectureTest {
           entry("feed", List.of("io.vertx.core..")),
           entry("install", List.of("io.vertx.core..")),
           entry("roadmap", List.of("io.vertx.core..")),
+          entry("scrape", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
@@ -558,6 +572,7 @@ final class ArchitectureTest {
           "market",
           "billing",
           "hardware",
+          "scrape",
           "org",
           "checkpoint",
           "uploads",

@@ -65,6 +65,7 @@ import dev.bourse.pages.PageTemplates;
 import dev.bourse.roadmap.Roadmap;
 import dev.bourse.roadmap.RoadmapRoutes;
 import dev.bourse.schemas.org.ServedVersionJson;
+import dev.bourse.scrape.ScrapeRoutes;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.status.StatusService;
@@ -451,6 +452,8 @@ final class Features {
     HardwareMetrics hardware = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
     hardware.registerMetrics(context.signals());
     new HardwareRoutes(hardware).bind(operations);
+    new ScrapeRoutes(context.vertx(), core.capacity(), k8s, hardware, core.billing())
+        .bind(operations);
     new K8sRoutes(k8s, hardware::utilisation).bind(operations);
     return k8s;
   }

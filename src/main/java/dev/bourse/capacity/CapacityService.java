@@ -102,6 +102,21 @@ public final class CapacityService {
     return Page.of(reached, limit);
   }
 
+  /**
+   * Returns the latest snapshots of the clusters that the caller can address, and of retired ones
+   * that are not settled yet, by name. The audit trail records a read of each VM cluster.
+   *
+   * @param detail the purpose of the reads, as the audit trail records it
+   */
+  public List<ClusterView> readAll(Principal caller, String detail) {
+    List<ClusterView> reached =
+        clusters.ofOrg(caller.org().orgId(), surface).stream()
+            .filter(v -> caller.cluster() == null || caller.cluster().equals(v.cluster().name()))
+            .toList();
+    reached.forEach(view -> record(caller, view, detail));
+    return reached;
+  }
+
   /** Returns the latest snapshot. The audit trail records the read of a VM cluster. */
   public ClusterView readCapacity(Principal caller, Optional<String> cluster) {
     return read(caller, cluster, "");
@@ -112,6 +127,11 @@ public final class CapacityService {
    */
   private ClusterView read(Principal caller, Optional<String> cluster, String detail) {
     ClusterView view = access.resolve(caller, cluster);
+    record(caller, view, detail);
+    return view;
+  }
+
+  private void record(Principal caller, ClusterView view, String detail) {
     if (surface == Cluster.Kind.VM) {
       reads.record(
           new AuditRow(
@@ -122,7 +142,6 @@ public final class CapacityService {
               view.cluster().name(),
               detail));
     }
-    return view;
   }
 
   /**

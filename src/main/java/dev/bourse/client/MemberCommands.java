@@ -50,6 +50,7 @@ public final class MemberCommands {
     TRAIL("The organization's audit trail and its stream.", "org", "console"),
     CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
     FEED("The public feed of checkpoints, without sign-in.", "checkpoints"),
+    METRICS("The organization's metrics for Prometheus.", "org"),
     ROADMAP("The operator's roadmap.", "org"),
     WHOAMI("The identity and the permissions of the token.", "org");
 

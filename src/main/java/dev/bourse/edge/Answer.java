@@ -25,8 +25,18 @@ public sealed interface Answer {
   record Whole(int status, Buffer body, @Nullable String etag, Map<String, String> headers)
       implements Answer {}
 
-  /** A 200 response of unknown length, in the negotiated media type. */
-  record Streamed(Pieces pieces) implements Answer {}
+  /**
+   * A 200 response of unknown length.
+   *
+   * @param parameters of the negotiated media type, such as {@code ; charset=utf-8}; empty without
+   *     any
+   */
+  record Streamed(Pieces pieces, String parameters) implements Answer {
+    /** Creates a response whose media type has no parameters. */
+    public Streamed(Pieces pieces) {
+      this(pieces, "");
+    }
+  }
 
   /**
    * Stored bytes. The edge serves ranges, HEAD and {@code If-None-Match}, and closes the reading.

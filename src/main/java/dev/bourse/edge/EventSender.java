@@ -66,7 +66,7 @@ final class EventSender implements EventSource.Sink {
       exchange.fail(refused);
       return;
     }
-    HttpServerResponse begun = exchange.beginStreamed();
+    HttpServerResponse begun = exchange.beginStreamed("");
     if (begun == null || HttpMethod.HEAD.equals(exchange.request().method())) {
       loop.streams().leave(this);
       if (begun != null) {

@@ -182,7 +182,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      new PieceSender(this, connection, streamed.pieces()).ask();
+      new PieceSender(this, connection, streamed).ask();
     } else if (answer instanceof Answer.Download download) {
       new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.RenderedPage page) {
@@ -244,15 +244,19 @@ final class Exchange implements OpenConnection.PendingRequest {
     return begin(status);
   }
 
-  /** Starts a 200 response in the negotiated media type; null if the client has disconnected. */
-  @Nullable HttpServerResponse beginStreamed() {
+  /**
+   * Starts a 200 response in the negotiated media type; null if the client has disconnected.
+   *
+   * @param parameters of the media type; empty without any
+   */
+  @Nullable HttpServerResponse beginStreamed(String parameters) {
     HttpServerResponse response = begin(200);
     if (response != null) {
       count(200);
       response
           .headers()
           .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
-          .add(HttpHeaders.CONTENT_TYPE, received.mediaType());
+          .add(HttpHeaders.CONTENT_TYPE, received.mediaType() + parameters);
     }
     return response;
   }

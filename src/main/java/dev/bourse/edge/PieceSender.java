@@ -20,12 +20,14 @@ final class PieceSender {
   private final Exchange exchange;
   private final OpenConnection connection;
   private final Pieces pieces;
+  private final String parameters;
   private @Nullable HttpServerResponse response;
 
-  PieceSender(Exchange exchange, OpenConnection connection, Pieces pieces) {
+  PieceSender(Exchange exchange, OpenConnection connection, Answer.Streamed answer) {
     this.exchange = exchange;
     this.connection = connection;
-    this.pieces = pieces;
+    this.pieces = answer.pieces();
+    this.parameters = answer.parameters();
   }
 
   /** Requests the next piece, including the first. */
@@ -60,7 +62,7 @@ final class PieceSender {
       exchange.fail(first.cause());
       return;
     }
-    HttpServerResponse begun = exchange.beginStreamed();
+    HttpServerResponse begun = exchange.beginStreamed(parameters);
     if (begun == null) {
       return;
     }

@@ -14,6 +14,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.schemas.vm.GpuMetricsJson;
+import dev.bourse.schemas.vm.MetricSeriesJson;
 import dev.bourse.schemas.vm.NodeMetricsJson;
 import dev.bourse.schemas.vm.NodeMetricsListJson;
 import dev.bourse.signals.Signals;
@@ -27,6 +28,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,23 +156,13 @@ public final class HardwareMetrics {
       int limit) {
     ClusterView view = access.resolve(caller, cluster);
     if (publicIp.isPresent()) {
-      String address = publicIp.get();
-      Allocation held =
-          view.cluster()
-              .findHeld(address)
-              .orElseThrow(() -> ApiException.notFound("node", address));
+      NodeReading reading = find(view, publicIp.get());
       return new NodeMetricsListJson(
-          view.cluster().name(), List.of(toJson(view, held, true)), false, null);
+          view.cluster().name(), List.of(toJson(reading, lastHour(view, reading))), false, null);
     }
     Page<NodeMetricsJson> page =
         Page.of(
-            view.cluster().allocations().stream()
-                .filter(held -> held.isOpen() && held.publicIp() != null)
-                .filter(held -> address(held).compareTo(after) > 0)
-                .sorted(Comparator.comparing(HardwareMetrics::address))
-                .limit(limit + 1L)
-                .map(held -> toJson(view, held, false))
-                .toList(),
+            read(view, after).limit(limit + 1L).map(reading -> toJson(reading, null)).toList(),
             limit);
     return new NodeMetricsListJson(
         view.cluster().name(),
@@ -179,25 +171,60 @@ public final class HardwareMetrics {
         page.more() ? page.last().publicIp() : null);
   }
 
-  private static String address(Allocation held) {
-    return Objects.requireNonNull(held.publicIp(), held.allocationId());
+  private static NodeMetricsJson toJson(NodeReading reading, @Nullable MetricSeriesJson hour) {
+    return new NodeMetricsJson(reading.node(), reading.heardAtMillis(), reading.gpus(), hour);
   }
 
-  private NodeMetricsJson toJson(ClusterView view, Allocation held, boolean withSeries) {
-    long now = millis.getAsLong();
-    int gpus = view.pool().gpusPerNode();
+  /**
+   * Returns what is known of the nodes that a cluster holds and that have a name on its surface, by
+   * name. Each is read when the stream reaches it.
+   *
+   * @param after only nodes with later names; empty for all
+   */
+  public Stream<NodeReading> read(ClusterView view, String after) {
+    Cluster cluster = view.cluster();
+    return cluster.allocations().stream()
+        .filter(Allocation::isOpen)
+        .filter(held -> cluster.nameOf(held) != null && name(cluster, held).compareTo(after) > 0)
+        .sorted(Comparator.comparing(held -> name(cluster, held)))
+        .map(held -> read(view, held));
+  }
+
+  /**
+   * Returns what is known of one node that a cluster holds.
+   *
+   * @param node its name on the cluster's surface
+   */
+  public NodeReading find(ClusterView view, String node) {
+    return view.cluster().allocations().stream()
+        .filter(held -> held.isOpen() && node.equals(view.cluster().nameOf(held)))
+        .findFirst()
+        .map(held -> read(view, held))
+        .orElseThrow(() -> ApiException.notFound("node", node));
+  }
+
+  private static String name(Cluster cluster, Allocation held) {
+    return Objects.requireNonNull(cluster.nameOf(held), held.allocationId());
+  }
+
+  private NodeReading read(ClusterView view, Allocation held) {
     NodeSeries node = find(held.allocationId());
+    return new NodeReading(
+        name(view.cluster(), held),
+        held,
+        node == null ? null : node.heardAtMillis(),
+        node == null
+            ? NodeSeries.unknown(view.pool().gpusPerNode())
+            : node.latest(millis.getAsLong()));
+  }
+
+  /** Returns the last hour of a node. */
+  public MetricSeriesJson lastHour(ClusterView view, NodeReading reading) {
+    NodeSeries node = find(reading.held().allocationId());
+    long now = millis.getAsLong();
     return node == null
-        ? new NodeMetricsJson(
-            address(held),
-            null,
-            NodeSeries.unknown(gpus),
-            withSeries ? NodeSeries.unknownHour(gpus, now) : null)
-        : new NodeMetricsJson(
-            address(held),
-            node.heardAtMillis(),
-            node.latest(now),
-            withSeries ? node.lastHour(now) : null);
+        ? NodeSeries.unknownHour(view.pool().gpusPerNode(), now)
+        : node.lastHour(now);
   }
 
   private @Nullable NodeSeries find(String allocationId) {

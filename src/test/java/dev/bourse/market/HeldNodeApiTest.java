@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,8 @@ import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +28,7 @@ class HeldNodeApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(4, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(5, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -180,14 +183,95 @@ class HeldNodeApiTest {
     String mixed = credential.substring(0, 17) + other.substring(17);
     report(bourse.with(mixed), "").refused(ErrorCode.UNAUTHORIZED);
 
+    String mine = "cluster=\"" + red.cluster() + "\",node=\"" + ip + "\"";
+    assertTrue(
+        scrape(red.caller())
+            .contains("\nbourse_gpu_utilization_ratio{" + mine + ",gpu=\"1\"} 0.97\n"));
+    assertFalse(scrape(red.caller()).contains("bourse_gpu_power_watts{"), "unknown is no 0");
+    assertFalse(scrape(market.blueA().caller()).contains(red.cluster()));
+
     red.declare(0, 2);
     report(agent, "").refused(ErrorCode.UNAUTHORIZED);
+    assertFalse(scrape(red.caller()).contains("node=\"" + ip), "from the reclaim on");
     RunningBourse.until("they are given back", () -> red.allocations().isEmpty());
     ClusterClient blue = market.blueA();
     String again =
         blue.hold(TestMarket.NODES, 2).stream().filter(ip::equals).findAny().orElseThrow();
     assertNull(metrics(blue, again).getValue("heard_at"), "of the earlier tenant");
+    String theirs = scrape(blue.caller());
+    assertTrue(
+        theirs.contains("bourse_node_granted_timestamp_seconds{cluster=\"" + blue.cluster()));
+    assertFalse(theirs.contains("bourse_gpu_utilization_ratio{"), "of the earlier tenant");
+    assertFalse(scrape(red.caller()).contains("node=\"" + ip), "of the next tenant");
     report(agent, "").refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  private static String scrape(ApiClient caller) {
+    HttpResponse<byte[]> answer =
+        caller.fetch(
+            "GET",
+            "/api/metrics",
+            "Accept",
+            "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+                + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1");
+    assertEquals(200, answer.statusCode());
+    assertEquals(
+        "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        answer.headers().firstValue("content-type").orElseThrow());
+    String text = new String(answer.body(), StandardCharsets.UTF_8);
+    assertTrue(text.endsWith("\n# EOF\n"), text);
+    return text;
+  }
+
+  private static List<String> samples(String text) {
+    return text.lines().filter(line -> !line.startsWith("#")).toList();
+  }
+
+  @Test
+  void aScrapeHasWhatTheTokenMayReadAndIsRecorded() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    red.hold(2, 2);
+    String labels =
+        "{cluster=\"%s\",kind=\"vm\",pool=\"%s\"".formatted(red.cluster(), market.name());
+    List<String> all = samples(scrape(red.caller()));
+    for (String sample :
+        List.of(
+            "bourse_cluster_ceiling_dollars" + labels + "} 2.00",
+            "bourse_cluster_declared_gpus" + labels + "} 16",
+            "bourse_cluster_pending_nodes" + labels + "} 0",
+            "bourse_cluster_nodes" + labels + ",state=\"active\"} 2",
+            "bourse_cluster_clearing_price_dollars" + labels + "} 1.00")) {
+      assertTrue(all.contains(sample), () -> sample + " is not in " + all);
+    }
+    assertTrue(all.stream().anyMatch(line -> line.contains("kind=\"k8s\"")));
+    assertTrue(all.stream().anyMatch(line -> line.startsWith("bourse_balance_dollars ")));
+    assertEquals(all.size(), all.stream().map(line -> line.split(" ", 2)[0]).distinct().count());
+
+    assertEquals(List.of(), samples(scrape(market.red("bare"))));
+    for (String narrow : List.of("bound", "readonly")) {
+      List<String> some = samples(scrape(market.red(narrow)));
+      assertTrue(some.stream().noneMatch(line -> line.contains("kind=\"k8s\"")), narrow);
+      assertTrue(some.stream().noneMatch(line -> line.contains("_dollars ")), narrow);
+      assertEquals(
+          narrow.equals("bound"),
+          some.stream().allMatch(line -> line.contains("cluster=\"" + red.cluster() + '"')),
+          narrow);
+    }
+    red.caller().get("/api/metrics", "Accept", "text/html").refused(ErrorCode.NOT_ACCEPTABLE);
+    red.caller().get("/api/metrics?cluster=" + red.cluster()).refused(ErrorCode.BAD_REQUEST);
+
+    String trail = "/api/org/tokens/self/activity?reads=1&limit=500";
+    RunningBourse.until(
+        "the scrape is in the trail",
+        () ->
+            ClusterClient.objects(market.red("readonly").get(trail).ok().getJsonArray("entries"))
+                .stream()
+                .anyMatch(
+                    entry ->
+                        entry.getString("action").equals("vm_capacity_get")
+                            && entry.getString("subject").equals(red.cluster())
+                            && entry.getString("detail").equals("metrics")));
   }
 
   @Test

@@ -123,6 +123,7 @@ public record ContractCase(
               List.of(KEYS.replace("acme", "globex") + "/k")),
           new ContractCase("whoami", "/api/whoami", null, List.of()),
           new ContractCase("readRoadmap", "/api/roadmap", null, List.of()),
+          new ContractCase("scrapeMetrics", "/api/metrics", null, List.of()),
           new ContractCase("listMembers", "/api/org/members", null, List.of()),
           new ContractCase("listTokens", "/api/org/tokens", null, List.of()),
           new ContractCase(

@@ -136,6 +136,7 @@ final class TenantSamples {
   private void addTrails() {
     world.add("whoami", s -> s);
     world.add("readRoadmap", s -> s);
+    world.add("scrapeMetrics", s -> s);
     world.add("listMembers", s -> s);
     world.add("listTokens", s -> s);
     world.add("revokeOwnToken", s -> HostileTarget.bearing(s, minted()));
