@@ -377,6 +377,7 @@ final class ArchitectureTest {
                   "sshkeys",
                   "org",
                   "checkpoint",
+                  "hardware",
                   "roadmap")),
           entry(
               "console",

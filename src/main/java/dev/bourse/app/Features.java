@@ -113,6 +113,7 @@ final class Features {
   private volatile @Nullable McpServer mcp;
   private volatile @Nullable ChangeWaits waits;
   private volatile @Nullable NoticePolls polls;
+  private volatile @Nullable HardwareMetrics hardware;
   private volatile @Nullable PageTemplates templates;
   private volatile Roadmap roadmap = Roadmap.EMPTY;
 
@@ -398,6 +399,8 @@ final class Features {
                 core.capacity(),
                 Objects.requireNonNull(waits, "not started"),
                 k8s,
+                core.clusters(),
+                Objects.requireNonNull(hardware, "not started"),
                 core.market(),
                 core.billing(),
                 core.keys(),
@@ -441,20 +444,20 @@ final class Features {
             clusters,
             context.clock(),
             context.nanoTime(),
-            // A half of the connections that streams leave to requests, and less than a half of
-            // those
-            // that one address may have, because the nodes of a site may share one.
+            // Half of the connections that streams leave to requests, and less than half of those
+            // of one address, because the nodes of a site may share one.
             Math.max(1, context.config().edge().limits().room().connections() / 10));
     notices.registerMetrics(context.signals());
     polls = notices;
     new HeldNodeRoutes(database, clusters, notices).bind(operations);
     CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);
-    HardwareMetrics hardware = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
-    hardware.registerMetrics(context.signals());
-    new HardwareRoutes(hardware).bind(operations);
-    new ScrapeRoutes(context.vertx(), core.capacity(), k8s, hardware, core.billing())
+    HardwareMetrics measured = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
+    hardware = measured;
+    measured.registerMetrics(context.signals());
+    new HardwareRoutes(measured).bind(operations);
+    new ScrapeRoutes(context.vertx(), core.capacity(), k8s, measured, core.billing())
         .bind(operations);
-    new K8sRoutes(k8s, hardware::utilisation).bind(operations);
+    new K8sRoutes(k8s, measured::utilisation).bind(operations);
     return k8s;
   }
 

@@ -5,12 +5,14 @@ import dev.bourse.access.Scope;
 import dev.bourse.access.ServiceSecrets;
 import dev.bourse.billing.BillingService;
 import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Clusters;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.core.Lazy;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ChangeWaits;
+import dev.bourse.hardware.HardwareMetrics;
 import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
@@ -21,6 +23,7 @@ import dev.bourse.mcp.CheckpointWriteTool;
 import dev.bourse.mcp.ConfirmTokens;
 import dev.bourse.mcp.GridApiTool;
 import dev.bourse.mcp.HandshakeSessions;
+import dev.bourse.mcp.HardwareReadTool;
 import dev.bourse.mcp.MarketReadTool;
 import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
@@ -65,6 +68,8 @@ final class McpServer {
       CapacityService capacity,
       ChangeWaits waits,
       CapacityService k8s,
+      Clusters clusters,
+      HardwareMetrics hardware,
       MarketService market,
       BillingService billing,
       SshKeyService keys,
@@ -158,6 +163,7 @@ final class McpServer {
     tools.add(new SshKeyWriteTool(services.keys(), confirms));
     tools.add(new MarketReadTool(services.market()));
     tools.add(new BillingReadTool(services.billing()));
+    tools.add(new HardwareReadTool(services.clusters(), services.hardware()));
     if (services.checkpoints().config().enabled()) {
       tools.add(new CheckpointReadTool(services.checkpoints()));
       tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));

@@ -72,7 +72,7 @@ public record HeldHealth(
    *
    * @param grantedAtMillis since when an unknown health is unknown
    */
-  static AllocationHealthJson toJson(@Nullable HeldHealth health, long grantedAtMillis) {
+  public static AllocationHealthJson toJson(@Nullable HeldHealth health, long grantedAtMillis) {
     Health.State state = health == null ? Health.State.UNKNOWN : health.state;
     return new AllocationHealthJson(
         state.name().toLowerCase(Locale.ROOT),

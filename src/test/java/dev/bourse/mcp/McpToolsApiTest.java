@@ -4,8 +4,10 @@ import static dev.bourse.testing.McpClient.bid;
 import static dev.bourse.testing.McpClient.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.contract.Contract;
 import dev.bourse.core.Digests;
@@ -39,6 +41,7 @@ class McpToolsApiTest extends McpApiFixture {
             "ssh_key_write",
             "market_read",
             "billing_read",
+            "hardware_read",
             "checkpoint_read",
             "checkpoint_write",
             "skill_read",
@@ -69,6 +72,7 @@ class McpToolsApiTest extends McpApiFixture {
               "ssh_key_write",
               "market_read",
               "billing_read",
+              "hardware_read",
               "skill_read",
               "roadmap_read",
               "grid_api"),
@@ -125,6 +129,94 @@ class McpToolsApiTest extends McpApiFixture {
         "skill_read",
         new JsonObject().put("action", "get").put("name", "../bourse"),
         ErrorCode.NOT_FOUND);
+  }
+
+  private static JsonObject hardware(String action) {
+    return new JsonObject().put("action", action).put("cluster", "acme-legacy");
+  }
+
+  @Test
+  void hardwareReadGivesWhatTheNodesReported() {
+    bourse
+        .with(bourse.nodeCredential("acme-legacy"))
+        .post(
+            "/api/node/metrics",
+            new JsonObject()
+                .put(
+                    "gpus",
+                    new JsonArray()
+                        .add(gpu(0).put("utilization_percent", 40).put("power_w", 642))
+                        .add(gpu(5).put("utilization_percent", 97).put("ecc_corrected", 3))))
+        .ok();
+    JsonObject read = alice.ok("hardware_read", hardware("nodes"));
+    List<JsonObject> nodes = ClusterClient.objects(read.getJsonArray("nodes"));
+    assertEquals("acme-legacy", read.getString("cluster"));
+    assertEquals(2, nodes.size());
+    assertFalse(read.getBoolean("truncated"));
+    JsonObject told =
+        nodes.stream().filter(node -> node.getValue("heard_at") != null).findFirst().orElseThrow();
+    JsonObject silent = nodes.stream().filter(node -> node != told).findFirst().orElseThrow();
+    assertEquals(69, told.getInteger("mean_utilization_percent"));
+    assertEquals(642, told.getInteger("power_w"));
+    assertNull(told.getValue("highest_temperature_c"));
+    assertNull(silent.getValue("power_w"));
+
+    String ip = told.getString("node");
+    assertEquals(
+        token
+            .get("/api/vm/metrics?cluster=acme-legacy&node=" + ip)
+            .ok()
+            .getJsonArray("nodes")
+            .getJsonObject(0)
+            .getJsonArray("gpus"),
+        of(alice.ok("hardware_read", hardware("gpus")), ip).getJsonArray("gpus"));
+    JsonObject health = of(alice.ok("hardware_read", hardware("health")), ip);
+    assertEquals(3, health.getInteger("ecc_corrected"));
+    assertNull(health.getValue("ecc_uncorrected"));
+
+    JsonObject hour = alice.ok("hardware_read", hardware("history").put("node", ip));
+    JsonArray series = of(hour, ip).getJsonArray("series");
+    assertEquals(8, series.size(), "a node's GPUs fit into one answer");
+    assertTrue(series.getJsonObject(5).getJsonArray("utilization_percent").contains(97));
+    JsonObject rest =
+        alice.ok("hardware_read", hardware("history").put("node", ip).put("after", "6"));
+    assertEquals(1, of(rest, ip).getJsonArray("series").size());
+    JsonObject later = alice.ok("hardware_read", hardware("gpus").put("after", ip));
+    assertEquals(nodes.indexOf(told) == 0 ? 1 : 0, later.getJsonArray("nodes").size());
+  }
+
+  private static JsonObject gpu(int index) {
+    return new JsonObject().put("index", index);
+  }
+
+  private static JsonObject of(JsonObject answer, String node) {
+    return ClusterClient.objects(answer.getJsonArray("nodes")).stream()
+        .filter(one -> node.equals(one.getString("node")))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void hardwareReadIsOfTheMembersOwnNodesAlone() {
+    McpClient dave = McpClient.of(bourse, "globex", "dave");
+    dave.refused("hardware_read", hardware("nodes"), ErrorCode.NOT_FOUND);
+    JsonObject elsewhere = hardware("history").put("cluster", "globex-main");
+    String ip =
+        alice
+            .ok("hardware_read", hardware("nodes"))
+            .getJsonArray("nodes")
+            .getJsonObject(0)
+            .getString("node");
+    dave.refused("hardware_read", elsewhere.copy().put("node", ip), ErrorCode.NOT_FOUND);
+    alice.refused("hardware_read", hardware("history"), ErrorCode.BAD_REQUEST);
+    alice.refused("hardware_read", hardware("nodes").put("node", ip), ErrorCode.BAD_REQUEST);
+    JsonObject crafted = hardware("history").put("node", ip).put("after", "1e9");
+    alice.refused("hardware_read", crafted, ErrorCode.BAD_REQUEST);
+    alice.refused("hardware_read", hardware("nodes").put("kind", "k8s"), ErrorCode.NOT_FOUND);
+    McpClient.needing(bourse, Scope.CAPACITY_READ, "hardware_read", hardware("nodes"))
+        .ok("hardware_read", hardware("nodes"));
+    JsonObject k8s = new JsonObject().put("action", "gpus").put("kind", "k8s");
+    McpClient.needing(bourse, Scope.BID_READ, "hardware_read", k8s).ok("hardware_read", k8s);
   }
 
   @Test
