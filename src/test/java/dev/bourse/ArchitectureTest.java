@@ -64,7 +64,8 @@ final class ArchitectureTest {
           entry("keyring", List.of("core", "store", "store.transfer")),
           entry(
               "access",
-              List.of("core", "schemas.common", "store", "store.transfer", "audit", "keyring")),
+              List.of(
+                  "core", "json", "schemas.common", "store", "store.transfer", "audit", "keyring")),
           entry("audit", List.of("core", "schemas.common", "store")),
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages", "schemas.checkpoints", "signals")),
@@ -223,7 +224,16 @@ final class ArchitectureTest {
           entry("outbound", List.of("core")),
           entry(
               "oauth",
-              List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "schemas.console",
+                  "outbound",
+                  "pages",
+                  "signin")),
           entry(
               "delivery",
               List.of("core", "access", "audit", "jobs", "store", "keyring", "outbound", "traces")),
@@ -233,6 +243,7 @@ final class ArchitectureTest {
                   "core",
                   "json",
                   "schemas.common",
+                  "schemas.console",
                   "signals",
                   "store",
                   "access",
@@ -267,6 +278,7 @@ final class ArchitectureTest {
               "trailstream",
               List.of(
                   "core",
+                  "schemas.console",
                   "signals",
                   "store",
                   "access",
@@ -429,7 +441,7 @@ final class ArchitectureTest {
           entry("schemas.common", List.of("io.vertx.core.json")),
           entry("schemas.billing", List.of()),
           entry("schemas.checkpoints", List.of("io.vertx.core.json")),
-          entry("schemas.console", List.of()),
+          entry("schemas.console", List.of("io.vertx.core.json")),
           entry("schemas.k8s", List.of("io.vertx.core.json")),
           entry("schemas.market", List.of()),
           entry("schemas.org", List.of()),

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,30 +56,68 @@ public final class SchemaTypes {
           List.of("ApiTokenPage", "ApiTokenRevocation", "NewApiToken", "RuleRemoval"),
           "console",
           List.of(
+              "ApiTokenName",
+              "ApiTokenOrder",
               "ApplicationList",
               "ColleaguePage",
               "InvitationList",
+              "InvitationOrder",
               "OpenPools",
+              "OrgSettings",
               "OwnCluster",
+              "OwnClusterChange",
+              "OwnClusterCreation",
               "OwnClusterPage",
+              "PublishingCredentialOrder",
               "RuleList",
+              "RuleOrder",
               "RulePreview",
+              "SpendLimit",
               "SpendOutlook",
-              "UsageDays"),
+              "TrailStreamOrder",
+              "UsageDays",
+              "WebhookEndpointChange",
+              "WebhookEndpointOrder"),
           "operator",
           List.of(
               "Booking",
+              "CheckpointsMoveRequest",
+              "ClusterChange",
               "ClusterPage",
+              "Credit",
               "DocumentPage",
               "DocumentPublication",
+              "JoinRuleAddition",
               "JoinRulePage",
               "LedgerReport",
+              "MemberAddition",
+              "MemberChange",
+              "MemberInvitation",
               "MintedOperatorToken",
+              "NewCluster",
+              "NewNode",
+              "NewPool",
+              "NodeChange",
+              "NodeEviction",
+              "NodeHostKey",
+              "NodeReclaimEnd",
+              "OperatorMint",
+              "OperatorSignIn",
               "OperatorTokenPage",
+              "OrgChange",
+              "OrgCreation",
+              "OrgHoldRequest",
+              "Payment",
+              "Rebaseline",
               "ReviewPage",
               "ReviewRejection",
               "RosterPage",
+              "SpendLimit",
               "StoredCheckpointPage",
+              "Switches",
+              "SwitchesChange",
+              "TokenMint",
+              "TokenNarrowing",
               "Trail"));
 
   private static final String COMMON = "common";
@@ -111,6 +150,9 @@ public final class SchemaTypes {
 
   /** The schemas of answers and their parts. */
   private final Set<Schema> answers = new HashSet<>();
+
+  /** The objects that a property defines in its place, named after their owner and property. */
+  private final Map<Schema, Map<String, Object>> inline = new HashMap<>();
 
   /** The sources, by their path in the output folder. */
   private final Map<Path, String> sources = new TreeMap<>();
@@ -169,12 +211,11 @@ public final class SchemaTypes {
     }
 
     String component() {
-      String[] words = name.split("_", -1);
+      String typeName = typeName(name);
       String camel =
-          Stream.of(words)
-              .skip(1)
-              .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
-              .collect(Collectors.joining("", words[0], form.kind == Kind.TIME ? "Millis" : ""));
+          typeName.substring(0, 1).toLowerCase(Locale.ROOT)
+              + typeName.substring(1)
+              + (form.kind == Kind.TIME ? "Millis" : "");
       if (SourceVersion.isName(camel)) {
         return camel;
       }
@@ -183,6 +224,13 @@ public final class SchemaTypes {
       }
       throw new IllegalStateException("property " + name + " is no Java name");
     }
+  }
+
+  /** Returns {@code OrgId} for {@code org_id}. */
+  private static String typeName(String property) {
+    return Stream.of(property.split("_", -1))
+        .map(word -> word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1))
+        .collect(Collectors.joining());
   }
 
   private SchemaTypes(List<String> converted, Map<String, List<String>> parts) {
@@ -259,7 +307,7 @@ public final class SchemaTypes {
     }
     while (!left.isEmpty()) {
       Schema schema = left.remove();
-      Map<String, Object> definition = object(schemas(schema.contract).get(schema.name));
+      Map<String, Object> definition = definition(schema);
       if (isRecord(schema, definition)) {
         add(schema, definition);
         references(schema.contract, definition).filter(seen::add).forEach(left::add);
@@ -280,7 +328,7 @@ public final class SchemaTypes {
       return schema;
     }
     Schema target = target(contract, reference);
-    Map<String, Object> definition = object(schemas(target.contract).get(target.name));
+    Map<String, Object> definition = definition(target);
     return isRecord(target, definition) || target.name.equals(ERROR)
         ? schema
         : resolved(target.contract, definition);
@@ -337,7 +385,8 @@ public final class SchemaTypes {
     object(definition.get("properties"))
         .forEach(
             (name, definedAs) -> {
-              Map<String, Object> property = resolved(schema.contract, object(definedAs));
+              Map<String, Object> property =
+                  named(schema, name, resolved(schema.contract, object(definedAs)));
               // The validator fills in the default of a property that is absent.
               boolean hasDefault =
                   property.containsKey("default") || object(definedAs).containsKey("default");
@@ -375,6 +424,31 @@ public final class SchemaTypes {
             .indent("  ")
             .build()
             .toString());
+  }
+
+  /** Gives an object that a property defines in its place a record of its own. */
+  private Map<String, Object> named(Schema owner, String name, Map<String, Object> property) {
+    if (!property.containsKey("properties")) {
+      return property;
+    }
+    Schema part = new Schema(owner.contract, owner.name + typeName(name));
+    inline.put(part, property);
+    Stream.of(requests, answers).filter(all -> all.contains(owner)).forEach(all -> all.add(part));
+    add(part, property);
+    Map<String, Object> reference = Map.of("$ref", SCHEMAS + part.name);
+    Map<String, Object> replaced = new LinkedHashMap<>(property);
+    replaced.keySet().retainAll(List.of("description"));
+    if (isNullable(property)) {
+      replaced.put("oneOf", List.of(reference, Map.of("type", "null")));
+    } else {
+      replaced.putAll(reference);
+    }
+    return replaced;
+  }
+
+  private Map<String, Object> definition(Schema schema) {
+    Map<String, Object> part = inline.get(schema);
+    return part == null ? object(schemas(schema.contract).get(schema.name)) : part;
   }
 
   private void addPackage(Path folder) {
@@ -448,7 +522,7 @@ public final class SchemaTypes {
     if (member.isSetting()) {
       return CodeBlock.of("in.setting($S, $L)", member.name, function);
     }
-    return member.isRequired
+    return member.isRequired && !member.isNullable
         ? CodeBlock.of("in.$L($S$L)", method, member.name, part)
         : CodeBlock.of("in.optional($S, $L)", member.name, function);
   }
@@ -465,9 +539,8 @@ public final class SchemaTypes {
     if (!isRequest && member.isNullable && form.isArray()) {
       throw unsupported(place, "a nullable array");
     }
-    if (isRequest ? isRequired && member.isNullable : member.isSetting()) {
-      throw new IllegalStateException(
-          place + ": a nullable property is optional in a request, required in an answer");
+    if (!isRequest && member.isSetting()) {
+      throw new IllegalStateException(place + ": a nullable property is required in an answer");
     }
     return member;
   }
@@ -476,7 +549,7 @@ public final class SchemaTypes {
     Map<String, Object> definition = present(schema);
     if (definition.get("$ref") instanceof String reference) {
       Schema target = target(contract, reference);
-      Map<String, Object> referred = object(schemas(target.contract).get(target.name));
+      Map<String, Object> referred = definition(target);
       if (target.name.equals(ERROR)) {
         return new Form(Kind.MAP, map(ClassName.get(Object.class)), "");
       }
@@ -548,7 +621,10 @@ public final class SchemaTypes {
       throw unsupported(place, "a map of " + values);
     }
     TypeName type = value.type.box();
-    return new Form(Kind.MAP, map(isNullable(values) ? type.annotated(NULLABLE) : type), "");
+    return new Form(
+        Kind.MAP,
+        map(isNullable(values) ? type.annotated(NULLABLE) : type),
+        value.read.equals("text") ? "textMap" : "");
   }
 
   /** Returns true if requests and answers have different Java types of a value. */

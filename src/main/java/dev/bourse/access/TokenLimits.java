@@ -4,6 +4,7 @@ import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.schemas.common.TokenLimitsJson;
+import dev.bourse.schemas.common.TokenLimitsOrderJson;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Row;
 import io.vertx.core.json.JsonObject;
@@ -72,27 +73,38 @@ public record TokenLimits(
   }
 
   /**
-   * Parses the limits of a body's object or of a form; an absent, null or blank field means no
-   * limit.
+   * Parses the limits of a form; an absent, null or blank field means no limit.
    *
    * @throws ApiException {@code bad-request} naming a malformed field
    */
-  public static TokenLimits of(@Nullable JsonObject sent) {
+  public static TokenLimits of(JsonObject form) {
+    return new TokenLimits(
+        value(MAX_GPUS, form.getValue(MAX_GPUS), TokenLimits::gpus),
+        value(MAX_PRICE, form.getValue(MAX_PRICE), TokenLimits::cents),
+        value(MAX_HOURLY, form.getValue(MAX_HOURLY), TokenLimits::cents),
+        value(MAX_LEASE, form.getValue(MAX_LEASE), TokenLimits::leaseMillis));
+  }
+
+  /**
+   * Parses the limits of a body, null for none; an absent or null field means no limit.
+   *
+   * @throws ApiException {@code bad-request} naming a malformed field
+   */
+  public static TokenLimits of(@Nullable TokenLimitsOrderJson sent) {
     return sent == null
         ? NONE
         : new TokenLimits(
-            value(sent, MAX_GPUS, TokenLimits::gpus),
-            value(sent, MAX_PRICE, TokenLimits::cents),
-            value(sent, MAX_HOURLY, TokenLimits::cents),
-            value(sent, MAX_LEASE, TokenLimits::leaseMillis));
+            value(MAX_GPUS, sent.maxGpus().over(null), TokenLimits::gpus),
+            value(MAX_PRICE, sent.maxPricePerGpuHour().over(null), TokenLimits::cents),
+            value(MAX_HOURLY, sent.maxHourlyUsd().over(null), TokenLimits::cents),
+            value(MAX_LEASE, sent.maxLease().over(null), TokenLimits::leaseMillis));
   }
 
   private interface Parsing<T> {
     T parse(String field, String text);
   }
 
-  private static <T> @Nullable T value(JsonObject sent, String field, Parsing<T> parsing) {
-    Object value = sent.getValue(field);
+  private static <T> @Nullable T value(String field, @Nullable Object value, Parsing<T> parsing) {
     String text =
         value instanceof Number number
             ? new BigDecimal(number.toString()).toPlainString()

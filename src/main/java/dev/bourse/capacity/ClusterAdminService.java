@@ -7,6 +7,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
+import dev.bourse.json.Setting;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -16,7 +17,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** The operators' actions on clusters of any organization and surface. */
 public final class ClusterAdminService {
@@ -131,30 +131,23 @@ public final class ClusterAdminService {
   }
 
   /**
-   * A price cap.
-   *
-   * @param cents the highest ceiling accepted, in cents per GPU-hour; null for the pool's cap
-   */
-  public record Cap(@Nullable Long cents) {}
-
-  /**
    * An operator's change of a cluster; an empty field stays as it is.
    *
    * @param posture the authority over the number of its nodes
    * @param writesArmed true if its declaration can be written
    * @param maintenance true while an operator works on it
-   * @param cap its price cap
+   * @param cap the highest ceiling accepted, in cents per GPU-hour; cleared for the pool's cap
    * @param env all environment variables of its own; an empty value removes the pool's variable
    */
   public record Settings(
       Optional<Cluster.Posture> posture,
       Optional<Boolean> writesArmed,
       Optional<Boolean> maintenance,
-      Optional<Cap> cap,
+      Setting<Long> cap,
       Optional<Map<String, Optional<String>>> env) {
 
     Overrides over(Overrides standing) {
-      Overrides changed = cap.map(c -> standing.withCap(c.cents())).orElse(standing);
+      Overrides changed = standing.withCap(cap.over(standing.capCents()));
       return env.map(changed::with).orElse(changed);
     }
 
@@ -164,11 +157,10 @@ public final class ClusterAdminService {
       posture.ifPresent(p -> fields.add("posture=" + lower(p)));
       writesArmed.ifPresent(on -> fields.add("writes_armed=" + on));
       maintenance.ifPresent(on -> fields.add("maintenance=" + on));
-      cap.ifPresent(
-          c ->
-              fields.add(
-                  "max_price_cap_per_gpu_hour="
-                      + (c.cents() == null ? "none" : Price.shown(c.cents()))));
+      if (!(cap instanceof Setting.Kept)) {
+        Long cents = cap.over(null);
+        fields.add("max_price_cap_per_gpu_hour=" + (cents == null ? "none" : Price.shown(cents)));
+      }
       env.ifPresent(e -> fields.add("env=[" + String.join(",", e.keySet()) + "]"));
       return String.join(" ", fields);
     }
@@ -183,7 +175,7 @@ public final class ClusterAdminService {
    */
   public Future<ClusterView> updateCluster(String actor, String name, Settings settings) {
     ClusterView view = readCluster(name);
-    Long cents = settings.cap().map(Cap::cents).orElse(null);
+    Long cents = settings.cap().over(null);
     if (cents != null && cents < view.pool().reserveCents()) {
       throw ApiException.badField(
           "max_price_cap_per_gpu_hour",

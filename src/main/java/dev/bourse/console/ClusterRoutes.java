@@ -15,17 +15,16 @@ import dev.bourse.schemas.console.ClusterMarketJson;
 import dev.bourse.schemas.console.ListedClusterJson;
 import dev.bourse.schemas.console.OpenPoolJson;
 import dev.bourse.schemas.console.OpenPoolsJson;
+import dev.bourse.schemas.console.OwnClusterChangeJson;
+import dev.bourse.schemas.console.OwnClusterCreationJson;
 import dev.bourse.schemas.console.OwnClusterJson;
 import dev.bourse.schemas.console.OwnClusterPageJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.function.Predicate;
 
 /** The console contract's operations on clusters and the pools they belong to. */
 public final class ClusterRoutes {
-  private static final String DESCRIPTION = "description";
-
   private final SelfService clusters;
 
   public ClusterRoutes(SelfService clusters) {
@@ -65,14 +64,14 @@ public final class ClusterRoutes {
   }
 
   private Future<SelfService.Owned> create(Call call) {
-    JsonObject body = call.body();
+    OwnClusterCreationJson sent = OwnClusterCreationJson.read(call.body());
     return clusters.createCluster(
         call.principal().actor(),
         orgId(call),
-        body.getString("name"),
-        body.getString("pool"),
-        Cluster.Kind.valueOf(body.getString("kind").toUpperCase(Locale.ROOT)),
-        body.getString(DESCRIPTION));
+        sent.name(),
+        sent.pool(),
+        Cluster.Kind.valueOf(sent.kind().toUpperCase(Locale.ROOT)),
+        sent.description().over(null));
   }
 
   private Future<SelfService.Owned> describe(Call call) {
@@ -80,7 +79,7 @@ public final class ClusterRoutes {
         call.principal().actor(),
         orgId(call),
         call.text("cluster"),
-        call.body().getString(DESCRIPTION));
+        OwnClusterChangeJson.read(call.body()).description());
   }
 
   private Future<SelfService.Owned> retire(Call call) {

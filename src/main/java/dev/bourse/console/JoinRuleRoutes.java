@@ -8,11 +8,12 @@ import dev.bourse.org.JoinRuleService;
 import dev.bourse.schemas.common.RuleRemovalJson;
 import dev.bourse.schemas.console.AdmittedMemberJson;
 import dev.bourse.schemas.console.InvitationListJson;
+import dev.bourse.schemas.console.InvitationOrderJson;
 import dev.bourse.schemas.console.OpenInvitationJson;
 import dev.bourse.schemas.console.RuleListJson;
+import dev.bourse.schemas.console.RuleOrderJson;
 import dev.bourse.schemas.console.RulePreviewJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** The console contract's operations on invitations and join rules. */
@@ -40,7 +41,7 @@ public final class JoinRuleRoutes {
 
   private Future<Answer> send(Call call) {
     return rules
-        .invite(actor(call), orgId(call), call.body().getString("email"))
+        .invite(actor(call), orgId(call), InvitationOrderJson.read(call.body()).email())
         .map(
             invited ->
                 invited.isNew()
@@ -58,12 +59,8 @@ public final class JoinRuleRoutes {
   }
 
   private Future<JoinRule> add(Call call) {
-    JsonObject body = call.body();
-    return rules.add(
-        actor(call),
-        orgId(call),
-        JoinRule.Kind.of(body.getString("kind")),
-        body.getString("value"));
+    RuleOrderJson sent = RuleOrderJson.read(call.body());
+    return rules.add(actor(call), orgId(call), JoinRule.Kind.of(sent.kind()), sent.value());
   }
 
   private Future<JoinRule> verify(Call call) {

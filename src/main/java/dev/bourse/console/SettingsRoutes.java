@@ -3,12 +3,11 @@ package dev.bourse.console;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.OrgSettings;
-import io.vertx.core.json.JsonObject;
+import dev.bourse.schemas.console.OrgSettingsJson;
+import io.vertx.core.Future;
 
 /** The console contract's operations on the settings of an organization. */
 public final class SettingsRoutes {
-  private static final String SSH_KEYS_NEED_WRITE = "ssh_keys_need_write";
-
   private final OrgSettings settings;
 
   public SettingsRoutes(OrgSettings settings) {
@@ -17,19 +16,19 @@ public final class SettingsRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("readOrgSettings", call -> settings.sshKeysNeedWrite(orgId(call)), SettingsRoutes::json)
         .ok(
-            "setOrgSettings",
-            call ->
-                settings.setSshKeysNeedWrite(
-                    call.principal().actor(),
-                    orgId(call),
-                    call.body().getBoolean(SSH_KEYS_NEED_WRITE)),
-            SettingsRoutes::json);
+            "readOrgSettings",
+            call -> settings.sshKeysNeedWrite(orgId(call)).map(OrgSettingsJson::new))
+        .ok("setOrgSettings", this::set);
   }
 
-  private static JsonObject json(boolean needed) {
-    return new JsonObject().put(SSH_KEYS_NEED_WRITE, needed);
+  private Future<OrgSettingsJson> set(Call call) {
+    return settings
+        .setSshKeysNeedWrite(
+            call.principal().actor(),
+            orgId(call),
+            OrgSettingsJson.read(call.body()).sshKeysNeedWrite())
+        .map(OrgSettingsJson::new);
   }
 
   private static String orgId(Call call) {

@@ -2,12 +2,11 @@ package dev.bourse.console;
 
 import dev.bourse.billing.Month;
 import dev.bourse.billing.SpendLimitService;
-import dev.bourse.core.ApiException;
-import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.console.SpendLimitJson;
 import dev.bourse.schemas.console.SpendOutlookJson;
 import dev.bourse.schemas.console.UsageDayJson;
 import dev.bourse.schemas.console.UsageDaysJson;
@@ -34,9 +33,7 @@ public final class SpendingRoutes {
   public void bind(Operations operations) {
     operations
         .ok("readSpendLimit", this::read)
-        .ok(
-            "setSpendLimit",
-            call -> set(call, CommonFields.cents(call.body(), LIMIT) * MICROS_PER_CENT))
+        .ok("setSpendLimit", call -> set(call, micros(SpendLimitJson.read(call.body()).limitUsd())))
         .ok("clearSpendLimit", call -> set(call, null))
         .ok("listUsageDays", this::listDays);
   }
@@ -47,11 +44,11 @@ public final class SpendingRoutes {
     if (limit.isEmpty()) {
       return spending.readSpendLimit(orgId);
     }
-    BigDecimal usd = BigDecimal.valueOf(limit.get());
-    if (!Price.isWholeCents(usd)) {
-      throw ApiException.badField(LIMIT, usd.toPlainString(), "dollars with at most two decimals");
-    }
-    return spending.previewSpendLimit(orgId, Price.toCents(usd) * MICROS_PER_CENT);
+    return spending.previewSpendLimit(orgId, micros(BigDecimal.valueOf(limit.get())));
+  }
+
+  private static long micros(BigDecimal usd) {
+    return CommonFields.cents(LIMIT, usd) * MICROS_PER_CENT;
   }
 
   private Future<SpendOutlookJson> set(Call call, @Nullable Long micros) {

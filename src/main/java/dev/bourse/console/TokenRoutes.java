@@ -12,8 +12,9 @@ import dev.bourse.org.TokenView;
 import dev.bourse.schemas.common.ApiTokenJson;
 import dev.bourse.schemas.common.ApiTokenRevocationJson;
 import dev.bourse.schemas.common.NewApiTokenJson;
+import dev.bourse.schemas.console.ApiTokenNameJson;
+import dev.bourse.schemas.console.ApiTokenOrderJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.Set;
 
@@ -39,31 +40,31 @@ public final class TokenRoutes {
   }
 
   private Future<NewApiTokenJson> mint(Call call) {
-    JsonObject body = call.body();
+    ApiTokenOrderJson sent = ApiTokenOrderJson.read(call.body());
     Principal caller = call.principal();
-    Set<Scope> scopes = Scope.grantable(body.getJsonArray("scopes"));
+    Set<Scope> scopes = Scope.grantable(sent.scopes());
     scopes.forEach(scope -> InsufficientScopeException.require(caller, scope));
     return tokens
         .mint(
             caller.actor(),
             caller.org().orgId(),
             new TokenService.Order(
-                body.getString("name"),
+                sent.name(),
                 scopes,
-                body.getString("cluster"),
-                CommonFields.expiry(body.getString("expires_at"), clock.millis()),
+                sent.cluster(),
+                CommonFields.expiry(sent.expiresAt(), clock.millis()),
                 caller.member(),
-                TokenLimits.of(body.getJsonObject("limits"))))
+                TokenLimits.of(sent.limits())))
         .map(TokenService.MintedToken::toJson);
   }
 
   private Future<ApiTokenJson> change(Call call) {
-    JsonObject body = call.body();
+    ApiTokenNameJson sent = ApiTokenNameJson.read(call.body());
     String actor = call.principal().actor();
     String tokenId = call.text("token_id");
-    TokenLimits asked = TokenLimits.of(body.getJsonObject("limits"));
-    String name = body.getString("name");
-    Future<TokenView> narrowed = tokens.narrow(actor, orgId(call), tokenId, asked);
+    String name = sent.name();
+    Future<TokenView> narrowed =
+        tokens.narrow(actor, orgId(call), tokenId, TokenLimits.of(sent.limits()));
     return narrowed
         .compose(
             token ->

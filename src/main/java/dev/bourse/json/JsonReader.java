@@ -4,7 +4,9 @@ import dev.bourse.core.ApiException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -89,6 +91,15 @@ public final class JsonReader {
       return array.stream().map(JsonObject.class::cast).map(read).toList();
     }
     throw rejected(name, "an array of objects");
+  }
+
+  /** Returns an object whose members are strings or null, in the order in which they were sent. */
+  public Map<String, @Nullable String> textMap(String name) {
+    Map<String, @Nullable String> texts = new LinkedHashMap<>();
+    JsonObject object = object(name, Function.identity());
+    JsonReader in = new JsonReader(object);
+    object.fieldNames().forEach(member -> texts.put(member, in.optional(member, in::text)));
+    return texts;
   }
 
   /** Returns a value of which the schema lets several kinds be sent. */

@@ -7,6 +7,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.console.PublishingCredentialOrderJson;
 import dev.bourse.signin.Sessions;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -39,13 +40,10 @@ final class CredentialRoutes {
 
   private Future<PublishingCredentials.Minted> mint(Call call) {
     Principal caller = call.principal();
-    JsonObject body = call.body();
+    PublishingCredentialOrderJson sent = PublishingCredentialOrderJson.read(call.body());
     PublishingCredentials.Order order =
         new PublishingCredentials.Order(
-            body.getString("name"),
-            credentials.expiry(body.getString("expires_at")),
-            body.getLong("max_bytes"),
-            body.getString("node"));
+            sent.name(), credentials.expiry(sent.expiresAt()), sent.maxBytes(), sent.node());
     InsufficientScopeException.require(caller, Scope.CHECKPOINTS_WRITE);
     return limits
         .requireNone(caller, "mintPublishingCredential")

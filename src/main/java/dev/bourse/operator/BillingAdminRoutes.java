@@ -12,12 +12,17 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.common.BalanceJson;
 import dev.bourse.schemas.common.UsagePageJson;
 import dev.bourse.schemas.operator.BookingJson;
+import dev.bourse.schemas.operator.CreditJson;
 import dev.bourse.schemas.operator.LedgerMisfitJson;
 import dev.bourse.schemas.operator.LedgerReportJson;
+import dev.bourse.schemas.operator.OrgHoldRequestJson;
+import dev.bourse.schemas.operator.PaymentJson;
+import dev.bourse.schemas.operator.SpendLimitJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
 import java.util.Locale;
 
 /** Operations of the operator contract on organizations' money. */
@@ -52,27 +57,11 @@ public final class BillingAdminRoutes {
                         call.findText("after").map(Long::valueOf).orElse(Long.MAX_VALUE),
                         call.limit())
                     .map(LedgerStore.Posting::page))
-        .bind(
-            "creditBilling",
-            call -> {
-              long micros = micros(call.body(), "amount_usd");
-              return book(call, micros < 0 ? Ledger.Kind.ADJUSTMENT : Ledger.Kind.CREDIT, micros);
-            })
-        .bind(
-            "payBilling",
-            call -> book(call, Ledger.Kind.PAYMENT, micros(call.body(), "amount_usd")))
-        .ok(
-            "limitBilling",
-            call -> billing.limit(call.actor(), call.text("org"), micros(call.body(), "limit_usd")))
+        .bind("creditBilling", this::credit)
+        .bind("payBilling", this::pay)
+        .ok("limitBilling", this::limit)
         .ok("unlimitBilling", call -> billing.limit(call.actor(), call.text("org"), null))
-        .ok(
-            "holdOrg",
-            call ->
-                billing.hold(
-                    call.actor(),
-                    call.text("org"),
-                    Hold.Stage.valueOf(call.body().getString("stage").toUpperCase(Locale.ROOT)),
-                    call.body().getString("reason")))
+        .ok("holdOrg", this::hold)
         .ok("liftOrg", call -> billing.liftHold(call.actor(), call.text("org")))
         .ok("verifyBilling", call -> billing.verify().map(BillingAdminRoutes::toJson));
   }
@@ -89,20 +78,39 @@ public final class BillingAdminRoutes {
         .map(BillingService.UsageLine::page);
   }
 
-  private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {
-    JsonObject body = call.body();
+  private Future<Answer> credit(Call call) {
+    CreditJson sent = CreditJson.read(call.body());
+    long micros = micros("amount_usd", sent.amountUsd());
     if (micros == 0) {
-      throw ApiException.badField(
-          "amount_usd", body.getValue("amount_usd"), "an amount that is not 0");
+      throw ApiException.badField("amount_usd", sent.amountUsd(), "an amount that is not 0");
     }
+    Ledger.Kind kind = micros < 0 ? Ledger.Kind.ADJUSTMENT : Ledger.Kind.CREDIT;
+    return book(call, kind, micros, sent.idempotencyKey(), sent.memo());
+  }
+
+  private Future<Answer> pay(Call call) {
+    PaymentJson sent = PaymentJson.read(call.body());
+    long micros = micros("amount_usd", sent.amountUsd());
+    return book(call, Ledger.Kind.PAYMENT, micros, sent.idempotencyKey(), sent.memo());
+  }
+
+  private Future<BalanceJson> limit(Call call) {
+    SpendLimitJson sent = SpendLimitJson.read(call.body());
+    return billing.limit(call.actor(), call.text("org"), micros("limit_usd", sent.limitUsd()));
+  }
+
+  private Future<BalanceJson> hold(Call call) {
+    OrgHoldRequestJson sent = OrgHoldRequestJson.read(call.body());
+    return billing.hold(
+        call.actor(),
+        call.text("org"),
+        Hold.Stage.valueOf(sent.stage().toUpperCase(Locale.ROOT)),
+        sent.reason());
+  }
+
+  private Future<Answer> book(Call call, Ledger.Kind kind, long micros, String key, String memo) {
     return billing
-        .book(
-            call.actor(),
-            kind,
-            call.text("org"),
-            body.getString("idempotency_key"),
-            micros,
-            body.getString("memo"))
+        .book(call.actor(), kind, call.text("org"), key, micros, memo)
         .map(
             booked -> {
               BookingJson json = toJson(booked);
@@ -124,8 +132,8 @@ public final class BillingAdminRoutes {
   }
 
   /** Parses a field in dollars; people enter amounts in dollars, not micro-dollars. */
-  private static long micros(JsonObject body, String field) {
-    return CommonFields.cents(body, field) * MICROS_PER_CENT;
+  private static long micros(String field, BigDecimal usd) {
+    return CommonFields.cents(field, usd) * MICROS_PER_CENT;
   }
 
   private static LedgerReportJson toJson(LedgerStore.Report report) {

@@ -11,6 +11,9 @@ import dev.bourse.core.Price;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.json.Setting;
+import dev.bourse.schemas.operator.ClusterChangeEnvironmentJson;
+import dev.bourse.schemas.operator.ClusterChangeJson;
 import dev.bourse.schemas.operator.ClusterDeclarationJson;
 import dev.bourse.schemas.operator.ClusterEnvironmentJson;
 import dev.bourse.schemas.operator.ClusterHoldJson;
@@ -18,8 +21,8 @@ import dev.bourse.schemas.operator.ClusterJson;
 import dev.bourse.schemas.operator.ClusterNodeJson;
 import dev.bourse.schemas.operator.ClusterPageJson;
 import dev.bourse.schemas.operator.EffectiveEnvironmentJson;
+import dev.bourse.schemas.operator.NewClusterJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,7 +34,6 @@ import org.jspecify.annotations.Nullable;
 /** Operations of the operator contract on clusters. */
 public final class ClusterAdminRoutes {
   private static final String CAP = "max_price_cap_per_gpu_hour";
-  private static final String ENVIRONMENT = "environment";
 
   private final ClusterAdminService clusters;
 
@@ -63,46 +65,41 @@ public final class ClusterAdminRoutes {
   }
 
   private Future<ClusterView> create(Call call) {
-    JsonObject body = call.body();
+    NewClusterJson sent = NewClusterJson.read(call.body());
     return clusters.createCluster(
         call.actor(),
         Cluster.created(
-            body.getString("name"),
-            body.getString("org"),
-            body.getString("pool"),
-            Cluster.Kind.valueOf(upper(body.getString("kind"))),
-            posture(body.getString("posture"))));
+            sent.name(),
+            sent.org(),
+            sent.pool(),
+            Cluster.Kind.valueOf(upper(sent.kind())),
+            posture(sent.posture())));
   }
 
   private Future<ClusterView> update(Call call) {
-    JsonObject body = call.body();
+    ClusterChangeJson sent = ClusterChangeJson.read(call.body());
     return clusters.updateCluster(
         call.actor(),
         call.text("cluster"),
         new ClusterAdminService.Settings(
-            Optional.ofNullable(body.getString("posture")).map(ClusterAdminRoutes::posture),
-            Optional.ofNullable(body.getBoolean("writes_armed")),
-            Optional.ofNullable(body.getBoolean("maintenance")),
-            body.containsKey(CAP)
-                ? Optional.of(
-                    new ClusterAdminService.Cap(
-                        body.getValue(CAP) == null ? null : CommonFields.cents(body, CAP)))
-                : Optional.empty(),
-            body.containsKey(ENVIRONMENT)
-                ? Optional.of(variables(body.getJsonObject(ENVIRONMENT)))
-                : Optional.empty()));
+            Optional.ofNullable(sent.posture()).map(ClusterAdminRoutes::posture),
+            Optional.ofNullable(sent.writesArmed()),
+            Optional.ofNullable(sent.maintenance()),
+            sent.maxPriceCapPerGpuHour().map(usd -> CommonFields.cents(CAP, usd)),
+            sent.environment() instanceof Setting.Kept
+                ? Optional.empty()
+                : Optional.of(variables(sent.environment().over(null)))));
   }
 
   private Future<ClusterView> pin(Call call, boolean pinned) {
     return clusters.pinNode(call.actor(), call.text("cluster"), call.text("public_ip"), pinned);
   }
 
-  private static Map<String, Optional<String>> variables(@Nullable JsonObject environment) {
+  private static Map<String, Optional<String>> variables(
+      @Nullable ClusterChangeEnvironmentJson environment) {
     Map<String, Optional<String>> variables = new TreeMap<>();
     if (environment != null) {
-      JsonObject env = environment.getJsonObject("env");
-      env.fieldNames()
-          .forEach(name -> variables.put(name, Optional.ofNullable(env.getString(name))));
+      environment.env().forEach((name, value) -> variables.put(name, Optional.ofNullable(value)));
     }
     return variables;
   }

@@ -5,6 +5,8 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterService;
+import dev.bourse.schemas.operator.MemberAdditionJson;
+import dev.bourse.schemas.operator.MemberChangeJson;
 import dev.bourse.schemas.operator.RosterMemberJson;
 import dev.bourse.schemas.operator.RosterPageJson;
 import io.vertx.core.Future;
@@ -35,24 +37,19 @@ public final class MemberAdminRoutes {
   }
 
   private Future<Member> add(Call call) {
-    JsonObject body = call.body();
-    return roster.add(
-        call.actor(),
-        call.text("org"),
-        body.getString("username"),
-        body.getString("email"),
-        body.getString("name"));
+    MemberAdditionJson sent = MemberAdditionJson.read(call.body());
+    return roster.add(call.actor(), call.text("org"), sent.username(), sent.email(), sent.name());
   }
 
   private Future<Member> update(Call call) {
-    JsonObject body = call.body();
+    MemberChangeJson sent = MemberChangeJson.read(call.body());
     return roster.update(
         call.actor(),
         call.text("org"),
         call.text("username"),
-        Optional.ofNullable(body.getBoolean("suspended")),
-        Optional.ofNullable(body.getString("email")),
-        Optional.ofNullable(body.getString("name")));
+        Optional.ofNullable(sent.suspended()),
+        Optional.ofNullable(sent.email()),
+        Optional.ofNullable(sent.name()));
   }
 
   private Future<JsonObject> remove(Call call) {

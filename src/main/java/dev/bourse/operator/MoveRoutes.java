@@ -10,6 +10,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.move.BlobMover;
 import dev.bourse.move.MoveStore;
+import dev.bourse.schemas.operator.CheckpointsMoveRequestJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -34,8 +35,8 @@ public final class MoveRoutes {
   }
 
   private Future<Answer> ask(Call call) {
-    JsonObject body = call.body();
-    return move.ask(body.getString("from"), body.getString("to"), clock.millis())
+    CheckpointsMoveRequestJson sent = CheckpointsMoveRequestJson.read(call.body());
+    return move.ask(sent.from(), sent.to(), clock.millis())
         .map(
             asked ->
                 Answer.ok(

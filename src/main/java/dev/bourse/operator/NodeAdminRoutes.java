@@ -8,6 +8,12 @@ import dev.bourse.market.NodeService;
 import dev.bourse.market.NodeStore;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;
+import dev.bourse.schemas.operator.NewNodeJson;
+import dev.bourse.schemas.operator.NodeChangeJson;
+import dev.bourse.schemas.operator.NodeEvictionJson;
+import dev.bourse.schemas.operator.NodeHostKeyJson;
+import dev.bourse.schemas.operator.NodeReclaimEndJson;
+import dev.bourse.schemas.operator.RebaselineJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -32,7 +38,8 @@ public final class NodeAdminRoutes {
         .ok(
             "updateNode",
             call ->
-                nodes.cordonNode(call.operator(), node(call), call.body().getBoolean("cordoned")),
+                nodes.cordonNode(
+                    call.operator(), node(call), NodeChangeJson.read(call.body()).cordoned()),
             NodeView::toJson)
         .ok("releaseNode", call -> nodes.releaseNode(call.operator(), node(call)), NodeView::toJson)
         .ok(
@@ -48,7 +55,7 @@ public final class NodeAdminRoutes {
                 nodes.rebaselineNode(
                     call.operator(),
                     node(call),
-                    Optional.ofNullable(call.body().getString("digest"))),
+                    Optional.ofNullable(RebaselineJson.read(call.body()).digest())),
             result -> result)
         .ok("retryNode", call -> nodes.retryNode(call.operator(), node(call)), NodeView::toJson)
         .ok(
@@ -60,23 +67,22 @@ public final class NodeAdminRoutes {
             "replaceNodeHostKey",
             call ->
                 nodes.replaceHostKey(
-                    call.operator(), node(call), call.body().getString("host_key")),
+                    call.operator(), node(call), NodeHostKeyJson.read(call.body()).hostKey()),
             NodeView::toJson)
         .ok(
             "endNodeReclaim",
             call ->
                 retirement.endReclaim(
-                    call.operator(), node(call), call.body().getBoolean("back_to_market")),
+                    call.operator(),
+                    node(call),
+                    NodeReclaimEndJson.read(call.body()).backToMarket()),
             NodeView::toJson);
   }
 
   private Future<NodeView> evict(Call call) {
-    JsonObject body = call.body();
+    NodeEvictionJson sent = NodeEvictionJson.read(call.body());
     return retirement.evictNode(
-        call.operator(),
-        node(call),
-        Optional.ofNullable(body.getString("cluster")),
-        body.getString("reason"));
+        call.operator(), node(call), Optional.ofNullable(sent.cluster()), sent.reason());
   }
 
   private static String node(Call call) {
@@ -104,14 +110,14 @@ public final class NodeAdminRoutes {
   }
 
   private Future<NodeView> add(Call call) {
-    JsonObject body = call.body();
+    NewNodeJson sent = NewNodeJson.read(call.body());
     return nodes.addNode(
         call.operator(),
         call.text("pool"),
         new NodeService.Added(
-            body.getString("node_id"),
-            Optional.ofNullable(body.getString("public_ip")),
-            Optional.ofNullable(body.getInteger("ssh_port")),
-            Optional.ofNullable(body.getString("host_key"))));
+            sent.nodeId(),
+            Optional.ofNullable(sent.publicIp()),
+            Optional.ofNullable(sent.sshPort()),
+            Optional.ofNullable(sent.hostKey())));
   }
 }

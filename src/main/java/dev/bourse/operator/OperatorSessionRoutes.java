@@ -8,6 +8,7 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.operator.OperatorSignInJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -31,7 +32,9 @@ public final class OperatorSessionRoutes {
   private Future<Answer> start(Call call) {
     call.requireCertificate();
     return sessions
-        .start(call.body().getString("token").strip(), call.cookie(sessions.cookieName()))
+        .start(
+            OperatorSignInJson.read(call.body()).token().strip(),
+            call.cookie(sessions.cookieName()))
         .map(
             started ->
                 Answer.ok(

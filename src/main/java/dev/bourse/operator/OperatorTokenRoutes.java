@@ -10,10 +10,10 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.schemas.common.ApiTokenRevocationJson;
 import dev.bourse.schemas.operator.MintedOperatorTokenJson;
+import dev.bourse.schemas.operator.OperatorMintJson;
 import dev.bourse.schemas.operator.OperatorTokenJson;
 import dev.bourse.schemas.operator.OperatorTokenPageJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 
 /** Operations of the operator contract on operators' tokens. */
@@ -37,12 +37,12 @@ public final class OperatorTokenRoutes {
   }
 
   private Future<OperatorTokenService.Minted> mint(Call call) {
-    JsonObject body = call.body();
+    OperatorMintJson sent = OperatorMintJson.read(call.body());
     return tokens.mint(
         call.actor(),
-        body.getString("name"),
-        new OperatorReach(body.getBoolean("read_only"), body.getString("site")),
-        CommonFields.expiry(body.getString("expires_at"), clock.millis()));
+        sent.name(),
+        new OperatorReach(sent.readOnly(), sent.site()),
+        CommonFields.expiry(sent.expiresAt(), clock.millis()));
   }
 
   private Future<ApiTokenRevocationJson> revoke(Call call) {

@@ -10,6 +10,8 @@ import dev.bourse.json.JsonRecord;
 import dev.bourse.market.LoginIdStore;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
+import dev.bourse.schemas.operator.OrgChangeJson;
+import dev.bourse.schemas.operator.OrgCreationJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -22,8 +24,6 @@ import java.util.stream.Collectors;
 
 /** Operations of the operator contract on organizations. */
 public final class OrgAdminRoutes {
-  private static final String MAX_CLUSTERS = "max_clusters";
-
   private final OrgAdminService orgs;
   private final BillingAdminService billing;
   private final int maxClusters;
@@ -54,29 +54,31 @@ public final class OrgAdminRoutes {
                     .map(held -> listHeld(call, held))
                     .orElseGet(() -> listAll(call)),
             Function.identity())
-        .created(
-            "createOrg",
-            call ->
-                orgs.create(
-                        call.actor(),
-                        call.body().getString("org_id"),
-                        call.body().getString("display"),
-                        call.body().getString("kind"),
-                        Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS)))
-                    .compose(this::withAssignedGid),
-            this::json)
+        .created("createOrg", this::create, this::json)
         .ok("readOrg", call -> read(call.text("org")), Function.identity())
-        .ok(
-            "updateOrg",
-            call ->
-                orgs.update(
-                    call.actor(),
-                    call.text("org"),
-                    Optional.ofNullable(call.body().getString("display")),
-                    Optional.ofNullable(call.body().getString("kind")),
-                    Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
-            this::json)
+        .ok("updateOrg", this::update, this::json)
         .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), this::json);
+  }
+
+  private Future<Org> create(Call call) {
+    OrgCreationJson sent = OrgCreationJson.read(call.body());
+    return orgs.create(
+            call.actor(),
+            sent.orgId(),
+            sent.display(),
+            sent.kind(),
+            Optional.ofNullable(sent.maxClusters()))
+        .compose(this::withAssignedGid);
+  }
+
+  private Future<Org> update(Call call) {
+    OrgChangeJson sent = OrgChangeJson.read(call.body());
+    return orgs.update(
+        call.actor(),
+        call.text("org"),
+        Optional.ofNullable(sent.display()),
+        Optional.ofNullable(sent.kind()),
+        Optional.ofNullable(sent.maxClusters()));
   }
 
   private Future<JsonObject> listAll(Call call) {
@@ -140,7 +142,7 @@ public final class OrgAdminRoutes {
         .put("org_id", org.orgId())
         .put("display", org.display())
         .put("kind", org.kind())
-        .put(MAX_CLUSTERS, org.maxClusters() == null ? maxClusters : org.maxClusters())
+        .put("max_clusters", org.maxClusters() == null ? maxClusters : org.maxClusters())
         .put("created_at", Times.rfc3339(org.createdAtMillis()))
         .put("retired_at", Times.rfc3339OrNull(org.retiredAtMillis()));
   }

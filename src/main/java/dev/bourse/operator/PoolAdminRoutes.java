@@ -10,6 +10,7 @@ import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.json.JsonReader;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
+import dev.bourse.schemas.operator.NewPoolJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -80,29 +81,28 @@ public final class PoolAdminRoutes {
   }
 
   private Future<Pool> create(Call call) {
-    JsonObject body = call.body();
+    NewPoolJson sent = NewPoolJson.read(call.body());
     Pool pool =
         new Pool(
-            body.getString("name"),
-            body.getString("site"),
-            body.getString("provider"),
-            new Pool.Hardware(
-                body.getString("gpu_vendor"),
-                body.getString("gpu_model"),
-                body.getInteger("gpus_per_node")),
-            new Pool.Bounds(CommonFields.cents(body, RESERVE), CommonFields.cents(body, CAP)),
+            sent.name(),
+            sent.site(),
+            sent.provider(),
+            new Pool.Hardware(sent.gpuVendor(), sent.gpuModel(), sent.gpusPerNode()),
+            new Pool.Bounds(
+                CommonFields.cents(RESERVE, sent.reservePricePerGpuHour()),
+                CommonFields.cents(CAP, sent.maxPriceCapPerGpuHour())),
             new Pool.Rules(
-                body.getBoolean("detector_armed"),
-                body.getBoolean("swaps_enabled"),
-                body.getBoolean("self_service"),
-                Pool.Tenants.of(body.getString("tenants")),
-                body.getLong("notice_ms")),
+                sent.detectorArmed(),
+                sent.swapsEnabled(),
+                sent.selfService(),
+                Pool.Tenants.of(sent.tenants()),
+                sent.noticeMs().map(Integer::longValue).over(null)),
             null,
             new Pool.Environment(
-                body.getString("ssh_user"),
-                body.getInteger("ssh_port"),
-                texts(body.getJsonObject("env")),
-                texts(body.getJsonObject("storage"))));
+                sent.sshUser(),
+                sent.sshPort(),
+                new TreeMap<>(sent.env()),
+                new TreeMap<>(sent.storage())));
     return pools.createPool(call.actor(), pool);
   }
 
@@ -119,8 +119,8 @@ public final class PoolAdminRoutes {
     JsonReader in = new JsonReader(body);
     return new PoolService.Settings(
         in.setting("gpu_model", in::text),
-        cents(body, RESERVE),
-        cents(body, CAP),
+        cents(in, RESERVE),
+        cents(in, CAP),
         Optional.ofNullable(body.getBoolean("detector_armed")),
         Optional.ofNullable(body.getBoolean("swaps_enabled")),
         Optional.ofNullable(body.getBoolean("self_service")),
@@ -144,10 +144,9 @@ public final class PoolAdminRoutes {
     return Optional.ofNullable(paused).map(on -> new PoolService.PauseChange(on, reason));
   }
 
-  private static Optional<Long> cents(JsonObject body, String field) {
-    return body.containsKey(field)
-        ? Optional.of(CommonFields.cents(body, field))
-        : Optional.empty();
+  private static Optional<Long> cents(JsonReader in, String field) {
+    return Optional.ofNullable(in.optional(field, in::decimal))
+        .map(usd -> CommonFields.cents(field, usd));
   }
 
   private static Map<String, String> texts(JsonObject json) {

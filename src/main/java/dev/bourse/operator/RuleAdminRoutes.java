@@ -7,9 +7,10 @@ import dev.bourse.edge.Operations;
 import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.schemas.common.RuleRemovalJson;
+import dev.bourse.schemas.operator.JoinRuleAdditionJson;
 import dev.bourse.schemas.operator.JoinRulePageJson;
+import dev.bourse.schemas.operator.MemberInvitationJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 
 /** Operations of the operator contract on join rules and invitations. */
 public final class RuleAdminRoutes {
@@ -34,12 +35,9 @@ public final class RuleAdminRoutes {
   }
 
   private Future<JoinRule> add(Call call) {
-    JsonObject body = call.body();
+    JoinRuleAdditionJson sent = JoinRuleAdditionJson.read(call.body());
     return rules.addByOperator(
-        call.actor(),
-        call.text("org"),
-        JoinRule.Kind.of(body.getString("kind")),
-        body.getString("value"));
+        call.actor(), call.text("org"), JoinRule.Kind.of(sent.kind()), sent.value());
   }
 
   private Future<JoinRule> approve(Call call) {
@@ -53,7 +51,7 @@ public final class RuleAdminRoutes {
 
   private Future<Answer> invite(Call call) {
     return rules
-        .invite(call.actor(), call.text("org"), call.body().getString("email"))
+        .invite(call.actor(), call.text("org"), MemberInvitationJson.read(call.body()).email())
         .map(
             invited ->
                 invited.isNew()

@@ -10,8 +10,9 @@ import dev.bourse.org.TokenView;
 import dev.bourse.schemas.common.ApiTokenJson;
 import dev.bourse.schemas.common.ApiTokenRevocationJson;
 import dev.bourse.schemas.common.NewApiTokenJson;
+import dev.bourse.schemas.operator.TokenMintJson;
+import dev.bourse.schemas.operator.TokenNarrowingJson;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 
 /** Operations of the operator contract on organizations' API tokens. */
@@ -38,18 +39,18 @@ public final class TokenAdminRoutes {
   }
 
   private Future<NewApiTokenJson> mint(Call call) {
-    JsonObject body = call.body();
+    TokenMintJson sent = TokenMintJson.read(call.body());
     return tokens
         .mint(
             call.actor(),
             call.text("org"),
             new TokenService.Order(
-                body.getString("name"),
-                Scope.grantable(body.getJsonArray("scopes")),
-                body.getString("cluster"),
-                CommonFields.expiry(body.getString("expires_at"), clock.millis()),
-                body.getString("member"),
-                TokenLimits.of(body.getJsonObject("limits"))))
+                sent.name(),
+                Scope.grantable(sent.scopes()),
+                sent.cluster(),
+                CommonFields.expiry(sent.expiresAt(), clock.millis()),
+                sent.member(),
+                TokenLimits.of(sent.limits())))
         .map(TokenService.MintedToken::toJson);
   }
 
@@ -59,7 +60,7 @@ public final class TokenAdminRoutes {
             call.actor(),
             call.text("org"),
             call.text("token_id"),
-            TokenLimits.of(call.body().getJsonObject("limits")))
+            TokenLimits.of(TokenNarrowingJson.read(call.body()).limits()))
         .map(TokenView::toJson);
   }
 

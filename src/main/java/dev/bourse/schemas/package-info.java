@@ -27,8 +27,10 @@
  *       is null is left out.
  *   <li>In a request an optional member that is null is absent or null. A member with a default is
  *       never null, because the validator has filled the default in. A member that the schema lets
- *       be null is a {@link dev.bourse.json.Setting}, which keeps absent and null apart. A value
- *       that may be a string or a truth value is an {@code Object}.
+ *       be null is a {@link dev.bourse.json.Setting}, which keeps absent and null apart, unless it
+ *       is required. A value that may be a string or a truth value is an {@code Object}.
+ *   <li>An object that a property defines in its place is a record named after the schema and the
+ *       property, such as {@code ClusterChangeEnvironmentJson}.
  *   <li>An error in an answer ({@code ApiError}) is the map of {@link
  *       dev.bourse.core.ApiException#fields}, because its members depend on its code.
  * </ul>
@@ -40,9 +42,9 @@
  * schema that it has no form for, such as a nullable array or a map of objects.
  *
  * <p>Not converted yet: the contracts that are not in the list, whose routes still write and read
- * trees, except for the schemas in its list {@code PARTS}; and the answers that the command line
- * reads, because its reader must accept the members that later releases add and the ones that
- * earlier releases lack.
+ * trees, except for the schemas in its list {@code PARTS}, which has most requests of the console
+ * and of operators; and the answers that the command line reads, because its reader must accept the
+ * members that later releases add and the ones that earlier releases lack.
  *
  * <p>Rejected: generators of whole clients and servers, whose types need a mapper at run time and
  * copy their names into every layer; sources that are committed, which drift from the contract; and

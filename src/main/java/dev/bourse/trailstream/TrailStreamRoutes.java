@@ -2,9 +2,9 @@ package dev.bourse.trailstream;
 
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.schemas.console.TrailStreamOrderJson;
 import dev.bourse.trailstream.TrailStreamService.Order;
 import dev.bourse.trailstream.TrailStreamService.Start;
-import io.vertx.core.json.JsonObject;
 import java.util.function.Function;
 
 /** Operations of the console contract on trail streams. */
@@ -36,14 +36,13 @@ final class TrailStreamRoutes {
   }
 
   private static Order order(Call call) {
-    JsonObject body = call.body();
-    String start = body.getString("start");
+    TrailStreamOrderJson sent = TrailStreamOrderJson.read(call.body());
     return new Order(
-        body.getString(Destination.FIELD),
-        body.getString("access_key_id"),
-        body.getString("secret_access_key"),
-        body.getBoolean("include_reads"),
-        body.getBoolean("enabled"),
-        start == null ? null : Start.of(start));
+        sent.destination(),
+        sent.accessKeyId(),
+        sent.secretAccessKey(),
+        sent.includeReads(),
+        sent.enabled(),
+        sent.start() == null ? null : Start.of(sent.start()));
   }
 }

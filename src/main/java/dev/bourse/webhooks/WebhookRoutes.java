@@ -4,6 +4,8 @@ import dev.bourse.core.ApiException;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.schemas.console.WebhookEndpointChangeJson;
+import dev.bourse.schemas.console.WebhookEndpointOrderJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -14,9 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Operations of the console contract on webhooks. */
 final class WebhookRoutes {
-  private static final String DESCRIPTION = "description";
-  private static final String CLUSTERS = "clusters";
-
   private final WebhookService webhooks;
 
   WebhookRoutes(WebhookService webhooks) {
@@ -91,38 +90,38 @@ final class WebhookRoutes {
   }
 
   private Future<WebhookService.WithSecret> create(Call call) {
-    JsonObject body = call.body();
+    WebhookEndpointOrderJson sent = WebhookEndpointOrderJson.read(call.body());
     return webhooks.createWebhook(
         call.principal(),
         new WebhookEndpoint.Settings(
-            body.getString("url"),
-            body.getString(DESCRIPTION),
-            EndpointFormat.of(body.getString("format")),
-            EventKind.all(body.getJsonArray("kinds").getList()),
-            names(body.getJsonArray(CLUSTERS)),
+            sent.url(),
+            sent.description(),
+            EndpointFormat.of(sent.format()),
+            EventKind.all(sent.kinds()),
+            sent.clusters().map(WebhookRoutes::names).over(null),
             true));
   }
 
   private Future<WebhookEndpoint> change(Call call) {
-    JsonObject body = call.body();
+    WebhookEndpointChangeJson sent = WebhookEndpointChangeJson.read(call.body());
     return webhooks.changeWebhook(
         call.principal(),
         endpointId(call),
         now ->
             new WebhookEndpoint.Settings(
-                body.getString("url", now.url()),
-                body.getString(DESCRIPTION, now.description()),
-                EndpointFormat.of(body.getString("format", now.format().label())),
-                body.containsKey("kinds")
-                    ? EventKind.all(body.getJsonArray("kinds").getList())
-                    : now.kinds(),
-                body.containsKey(CLUSTERS) ? names(body.getJsonArray(CLUSTERS)) : now.clusters(),
-                body.getBoolean("enabled", now.enabled())));
+                or(sent.url(), now.url()),
+                or(sent.description(), now.description()),
+                sent.format() == null ? now.format() : EndpointFormat.of(sent.format()),
+                sent.kinds() == null ? now.kinds() : EventKind.all(sent.kinds()),
+                sent.clusters().map(WebhookRoutes::names).over(now.clusters()),
+                or(sent.enabled(), now.enabled())));
   }
 
-  private static @Nullable List<String> names(@Nullable JsonArray clusters) {
-    return clusters == null
-        ? null
-        : clusters.stream().map(String::valueOf).distinct().sorted().toList();
+  private static <T> T or(@Nullable T sent, T now) {
+    return sent == null ? now : sent;
+  }
+
+  private static List<String> names(List<String> clusters) {
+    return clusters.stream().distinct().sorted().toList();
   }
 }

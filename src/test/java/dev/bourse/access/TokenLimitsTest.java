@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.json.JsonRecord;
+import dev.bourse.schemas.common.TokenLimitsOrderJson;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +29,7 @@ class TokenLimitsTest {
 
   @Test
   void whatIsAbsentNullOrBlankHasNoLimit() {
-    assertEquals(TokenLimits.NONE, TokenLimits.of((JsonObject) null));
+    assertEquals(TokenLimits.NONE, TokenLimits.of((TokenLimitsOrderJson) null));
     assertEquals(TokenLimits.NONE, TokenLimits.of(new JsonObject()));
     assertEquals(
         TokenLimits.NONE,
@@ -42,11 +43,12 @@ class TokenLimitsTest {
   void aBodyAndAFormMeanTheSame() {
     TokenLimits ofBody =
         TokenLimits.of(
-            json(
-                """
-                {"max_gpus": 16, "max_price_per_gpu_hour": 3.5, "max_hourly_usd": 48,
-                "max_lease": "480m"}\
-                """));
+            TokenLimitsOrderJson.read(
+                json(
+                    """
+                    {"max_gpus": 16, "max_price_per_gpu_hour": 3.5, "max_hourly_usd": 48,
+                    "max_lease": "480m"}\
+                    """)));
     TokenLimits ofForm =
         TokenLimits.of(
             json(
@@ -101,7 +103,11 @@ class TokenLimitsTest {
     Random random = new Random(seed);
     for (int i = 0; i < RUNS; i++) {
       TokenLimits limits = random(random);
-      assertEquals(limits, TokenLimits.of(JsonRecord.treeOrNull(limits.toJson())), "seed " + seed);
+      JsonObject shown = JsonRecord.treeOrNull(limits.toJson());
+      assertEquals(
+          limits,
+          TokenLimits.of(shown == null ? null : TokenLimitsOrderJson.read(shown)),
+          "seed " + seed);
     }
   }
 

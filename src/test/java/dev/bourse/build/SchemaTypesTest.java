@@ -198,6 +198,12 @@ class SchemaTypesTest {
                     part: { $ref: '#/components/schemas/Part' }
                     choice: { oneOf: [{ type: boolean }, { type: string }], default: true }
                     both: { $ref: '#/components/schemas/Both' }
+                    terms:
+                      type: [object, 'null']
+                      required: [env, note]
+                      properties:
+                        env: { type: object, additionalProperties: { type: [string, 'null'] } }
+                        note: { type: [string, 'null'] }
                 Part: { type: object, required: [path], properties: { path: { type: string } } }
                 Both: { type: object, required: [on], properties: { on: { type: boolean } } }
             """);
@@ -209,9 +215,17 @@ class SchemaTypesTest {
                     in.objects("files", PartJson::read),
                     in.optional("part", name -> in.object(name, PartJson::read)),
                     in.value("choice"),
-                    in.optional("both", name -> in.object(name, BothJson::read)));
+                    in.optional("both", name -> in.object(name, BothJson::read)),
+                    in.setting("terms", name -> in.object(name, SentTermsJson::read)));
             """),
         source);
+    assertTrue(
+        Files.readString(records.resolve("SentTermsJson.java"))
+            .contains(
+                """
+                        in.textMap("env"),
+                        in.optional("note", in::text));
+                """));
     assertTrue(Files.readString(records.resolve("BothJson.java")).contains("void write("));
   }
 

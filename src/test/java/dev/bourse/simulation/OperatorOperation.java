@@ -443,7 +443,7 @@ enum OperatorOperation implements PlanAction {
                 ACTOR,
                 cluster,
                 new ClusterAdminService.Settings(
-                    posture, writesArmed, maintenance, Optional.empty(), Optional.empty()));
+                    posture, writesArmed, maintenance, Setting.kept(), Optional.empty()));
   }
 
   private static Future<?> switching(BareProcess core, boolean isOn) {

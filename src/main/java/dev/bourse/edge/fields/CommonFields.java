@@ -20,8 +20,7 @@ public final class CommonFields {
    *
    * @throws ApiException 422 if it is not a whole number of cents
    */
-  public static long cents(JsonObject body, String field) {
-    BigDecimal usd = new BigDecimal(body.getNumber(field).toString());
+  public static long cents(String field, BigDecimal usd) {
     if (!Price.isWholeCents(usd)) {
       throw ApiException.badField(field, usd.toPlainString(), "dollars with at most two decimals");
     }
