@@ -66,7 +66,7 @@ async function mint(changed) {
         ${field(current, { name: 'max_bytes', label: 'Limit (GiB)', required: true, hint: 'All that it may publish together.' })}
         ${field(current, { name: 'expires_at', label: 'Expires after', type: 'date', required: true, hint: 'At most 30 days.' })}
       </div>
-      ${field(current, { name: 'node', label: 'Ends with node', placeholder: '203.0.113.7', hint: 'Optional: the public IP of the node that the job runs on.' })}
+      ${field(current, { name: 'node', label: 'Ends with node', placeholder: '203.0.113.7', hint: 'Optional: the public IP of the node that the job runs on, or its name in a Kubernetes cluster.' })}
       ${formFault(current)}
       <div class="actions">${submitButton(current, 'Mint')}
         <button type="button" class="quiet" @click=${() => close()}>Cancel</button></div>

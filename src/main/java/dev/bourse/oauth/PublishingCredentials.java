@@ -85,7 +85,8 @@ final class PublishingCredentials {
    * A credential to mint.
    *
    * @param maxBytes the bytes it may publish in total
-   * @param node the public address of a node of the organization with which it ends; null for none
+   * @param node a node of the organization with which it ends: its public address, or the name of a
+   *     Kubernetes cluster's node; null for none
    */
   record Order(String name, long expiresAtMillis, long maxBytes, @Nullable String node) {}
 
@@ -286,10 +287,10 @@ final class PublishingCredentials {
         .readFirst(
             """
             SELECT a.allocation_id FROM allocation a JOIN cluster c ON c.name = a.cluster
-            WHERE c.org_id = ? AND a.public_ip = ? AND %s\
+            WHERE c.org_id = ? AND (a.public_ip = ? OR (c.kind = 'K8S' AND a.node_id = ?)) AND %s\
             """
                 .formatted(HELD),
-            List.of(orgId, node),
+            List.of(orgId, node, node),
             row -> row.text("allocation_id"))
         .map(
             found ->
@@ -297,7 +298,7 @@ final class PublishingCredentials {
                     () ->
                         ApiException.of(
                             ErrorCode.UNKNOWN_NODE,
-                            "node: the organization holds no node at %s",
+                            "node: the organization holds no node %s",
                             Text.shown(node))));
   }
 
@@ -306,11 +307,11 @@ final class PublishingCredentials {
     return database.read(
         """
         SELECT g.grant_id, g.client_name, g.created_at, g.expires_at, g.publish_bytes, g.used_at,
-        a.public_ip, CAST(g.published_bytes + (SELECT COALESCE(SUM(r.bytes), 0)
+        CASE WHEN c.kind = 'K8S' THEN a.node_id ELSE a.public_ip END AS node, CAST(g.published_bytes + (SELECT COALESCE(SUM(r.bytes), 0)
         FROM checkpoint_revision r WHERE r.credential_id = g.grant_id AND r.state = 'pending')
         AS BIGINT) AS published
         FROM oauth_grant g LEFT JOIN allocation a ON a.allocation_id = g.allocation_id
-        WHERE g.org_id = ? AND g.username = ? AND g.publish_bytes IS NOT NULL
+        LEFT JOIN cluster c ON c.name = a.cluster WHERE g.org_id = ? AND g.username = ? AND g.publish_bytes IS NOT NULL
         AND g.revoked_at IS NULL AND g.expires_at > ? AND (g.allocation_id IS NULL OR (%s))
         ORDER BY g.created_at DESC, g.grant_id LIMIT %s\
         """
@@ -328,7 +329,7 @@ final class PublishingCredentials {
         row.integer("publish_bytes"),
         row.integer("published"),
         row.integerOrNull("used_at"),
-        row.textOrNull("public_ip"));
+        row.textOrNull("node"));
   }
 
   /** Revokes a member's credential at once; fails with {@code not-found} without one. */

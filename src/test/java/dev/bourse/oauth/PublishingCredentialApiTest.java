@@ -11,6 +11,7 @@ import static dev.bourse.testing.FilesFixture.path;
 import static dev.bourse.testing.FilesFixture.publication;
 import static dev.bourse.testing.FilesFixture.publish;
 import static dev.bourse.testing.FilesFixture.put;
+import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -36,6 +37,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -280,6 +282,28 @@ class PublishingCredentialApiTest extends PublishingCredentialFixture {
             .noneMatch(
                 one ->
                     one.getString("credential_id").equals(credential.getString("credential_id"))));
+  }
+
+  @Test
+  void itEndsWithANodeOfAKubernetesClusterByName() {
+    JsonObject cluster = new JsonObject().put("org", "acme").put("kind", "k8s");
+    cluster.put("name", "acme-credentials").put("pool", "demo-h100");
+    assertEquals(201, bourse.operator().post("/api/operator/clusters", cluster).status());
+    JsonObject bid = new JsonObject().put("cluster", "acme-credentials").put("max_gpus", 8);
+    bid.put("limit_price_per_gpu_hour", 5).put("expected_version", 0);
+    ApiClient tenant = bourse.as("acme", "orgwide");
+    tenant.put("/api/k8s/bid", bid).ok();
+    Supplier<JsonArray> nodes =
+        () -> tenant.get("/api/k8s/clusters/acme-credentials").ok().getJsonArray("nodes");
+    until("a node is granted", () -> !nodes.get().isEmpty());
+    String name = nodes.get().getJsonObject(0).getString("name");
+    JsonObject order = order("run", MUCH).put("node", name);
+    bourse.inSession("openlab", "carol").post(CREDENTIALS, order).refused(ErrorCode.UNKNOWN_NODE);
+    JsonObject credential = minted(alice, order);
+    assertEquals(name, listed(credential).getString("node"));
+    Begun begun = Begun.with(job(credential));
+    tenant.put("/api/k8s/bid", bid.put("max_gpus", 0).put("expected_version", 1)).ok();
+    hasEnded(job(credential), begun);
   }
 
   @Test
