@@ -12,6 +12,9 @@ poll_seconds=25 least_poll_seconds=3
 # The longest pause between two tries while the service does not answer.
 most_seconds=480
 
+# Measurements further apart than this leave the time between unknown: the service misses four reports.
+gap_seconds=120
+
 # A process of the service may learn of a grant later than the machine, so one refusal is not final.
 most_refusals=10
 
@@ -41,11 +44,13 @@ agent() {
   exec 7>>"$mark.agent-lock"
   flock -n 7 || exit 0
   echo "$$ $(start_of "$$") $boot" >"$mark.agent-pid"
-  agent_of=$(held) refusals=0 pause=$report_seconds heard='' heard_sequence=0
+  agent_of=$(held) refusals=0 pause=$report_seconds heard='' heard_sequence=0 idle_gpus=0 idle_since=0 measured=0
   look_at_clock
   due=$now
   while [ -s "$mark.agent-access" ] && [ "$(held)" = "$agent_of" ]; do
-    case $(gpu_report | post_report || :) in
+    report=$(gpu_report)
+    count_idleness "$report"
+    case $(printf '%s\n' "$report" | post_report || :) in
       200)
         refusals=0 pause=$report_seconds due=$((due + report_seconds))
         hear_notices
@@ -70,6 +75,20 @@ agent() {
   rm -f "$mark.agent-pid"
 }
 
+# Counts for how long all GPUs have been idle, and adds that to a report. A gap between two measurements, an unknown
+# value, and another number of GPUs begin the count again.
+count_idleness() {
+  look_at_clock
+  idle=$(printf '%s\n' "$1" |
+    awk '{ all = gsub(/"index":/, ""); print gsub(/"utilization_percent":[01][,}]/, "") == all ? all : 0 }')
+  if [ "$idle" -eq 0 ] || [ "$idle" -ne "$idle_gpus" ] || [ "$now" -lt "$measured" ] ||
+    [ $((now - measured)) -gt "$gap_seconds" ]; then
+    idle_since=$now
+  fi
+  idle_gpus=$idle measured=$now
+  if [ "$now" -gt "$idle_since" ]; then report="${1%\}},\"idle_s\":$((now - idle_since))}"; fi
+}
+
 # Doubles the pause. A random part keeps the agents of a site from returning all at once.
 back_off() {
   look_at_clock
@@ -85,7 +104,8 @@ hear_notices() {
   cuts=0
   while [ $((due - now)) -ge "$least_poll_seconds" ]; do
     began=$now
-    reply=$(poll_notice $((due - now)) || :)
+    # A poll that outlives this process does not hold the lock.
+    reply=$(exec 7<&- && poll_notice $((due - now)) || :)
     case $reply in
       '{"notice":null}200')
         look_at_clock
@@ -117,7 +137,7 @@ poll_notice() {
   wait_s=$1
   [ "$wait_s" -le "$poll_seconds" ] || wait_s=$poll_seconds
   sed "s|/metrics\"\$|/notices?wait_s=$wait_s${heard:+\&after=$heard}\"|" "$mark.agent-access" |
-    curl -q -s -m $((wait_s + 5)) -w '%{http_code}' -K - 2>/dev/null 7<&-
+    curl -q -s -m $((wait_s + 5)) -w '%{http_code}' -K - 2>/dev/null
 }
 
 # Tells the notice of an answer, in the way of the visits. On a full disk the machine forgets what it told, but this

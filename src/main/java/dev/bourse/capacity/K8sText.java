@@ -188,7 +188,8 @@ final class K8sText {
         declared.untilMillis(),
         budget == null ? null : Price.toUsd(budget.maxSpendCents()),
         budget == null ? null : budget.sinceMillis(),
-        declared.conditions().autoSwap());
+        declared.conditions().autoSwap(),
+        declared.conditions().shownIdleRelease());
   }
 
   private static int held(Cluster cluster) {

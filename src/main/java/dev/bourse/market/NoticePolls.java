@@ -183,10 +183,7 @@ public final class NoticePolls {
     Group group = groups.computeIfAbsent(name, Group::new);
     group.polls.computeIfAbsent(poll.allocationId, id -> new ArrayList<>(1)).add(poll);
     Cluster cluster = clusters.find(name).map(ClusterView::cluster).orElse(null);
-    Allocation held =
-        cluster == null
-            ? null
-            : cluster.find(poll.allocationId).filter(Allocation::isOpen).orElse(null);
+    Allocation held = cluster == null ? null : group.findOpen(cluster, poll.allocationId);
     if (cluster == null || held == null) {
       fail(poll);
       return;
@@ -293,8 +290,26 @@ public final class NoticePolls {
     /** The next time at which notices change although the cluster does not. */
     private long changesAtMillis = Long.MAX_VALUE;
 
+    private @Nullable Cluster indexed;
+    private Map<String, Allocation> open = Map.of();
+
     Group(String name) {
       this.name = name;
+    }
+
+    /** Finds an open allocation by an index, because a large cluster has thousands of polls. */
+    @SuppressWarnings("ReferenceEquality") // Another object is indexed again.
+    @Nullable Allocation findOpen(Cluster cluster, String allocationId) {
+      if (indexed != cluster) {
+        indexed = cluster;
+        open = new HashMap<>();
+        for (Allocation held : cluster.allocations()) {
+          if (held.isOpen()) {
+            open.put(held.allocationId(), held);
+          }
+        }
+      }
+      return open.get(allocationId);
     }
 
     List<Poll> all() {

@@ -17,6 +17,8 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -272,6 +274,34 @@ class HeldNodeApiTest {
                         entry.getString("action").equals("vm_capacity_get")
                             && entry.getString("subject").equals(red.cluster())
                             && entry.getString("detail").equals("metrics")));
+  }
+
+  @Test
+  void anAgentWaitsForADrillOfItsOwnNodeUntilTheNodeIsReclaimed() throws Exception {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    String ip = red.hold(1, 2).get(0);
+    ApiClient agent = agentOf(ip);
+    String path = "/api/node/notices?wait_s=";
+    assertNull(agent.get(path + 0).ok().getValue("notice"));
+    agent.get(path + 26).refused(ErrorCode.BAD_REQUEST);
+    agent.get(path + "0&after=outbid-1:given").refused(ErrorCode.BAD_REQUEST);
+    red.caller().get(path + 0).refused(ErrorCode.UNAUTHORIZED);
+
+    CompletableFuture<JsonObject> waiting =
+        CompletableFuture.supplyAsync(() -> agent.get(path + 25).ok());
+    red.caller()
+        .post("/api/vm/capacity/drill", new JsonObject().put("cluster", red.cluster()))
+        .ok();
+    JsonObject notice = waiting.get(60, TimeUnit.SECONDS).getJsonObject("notice");
+    assertTrue(notice.getBoolean("drill"));
+    String after = "&after=" + notice.getString("id") + ":given:" + notice.getLong("sequence");
+    assertNull(agent.get(path + 0 + after).ok().getValue("notice"));
+
+    CompletableFuture<HttpAnswer> last =
+        CompletableFuture.supplyAsync(() -> agent.get(path + 25 + after));
+    red.declare(0, 2);
+    last.get(60, TimeUnit.SECONDS).refused(ErrorCode.UNAUTHORIZED);
   }
 
   @Test
