@@ -129,7 +129,9 @@ class LapseTest {
         .next()
         .allocations()
         .forEach(
-            a -> assertEquals(new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, now), a.reclaim()));
+            a ->
+                assertEquals(
+                    new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, now), a.reclaim()));
     assertEquals("idle", ended.activity().get(0).event().releaseReason());
     assertEquals("vm_capacity_lapse", Objects.requireNonNull(ended.audit()).action());
     assertTrue(Lapse.idle(both).apply(ended.next(), now).changesNothing(), "delivered twice");
