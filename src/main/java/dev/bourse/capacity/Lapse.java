@@ -90,13 +90,13 @@ public final class Lapse {
    * @param nowMillis the time by a clock without doubt
    */
   public static boolean isIdle(
-      Cluster cluster, Map<String, NodeIdleness.Record> records, long nowMillis) {
+      Cluster cluster, Map<String, NodeIdleness.Idle> records, long nowMillis) {
     Conditions.IdleRelease release = idleRelease(cluster).orElse(null);
     if (release == null || cluster.allocations().stream().noneMatch(Allocation::isOpen)) {
       return false;
     }
     for (Allocation held : cluster.allocations()) {
-      NodeIdleness.Record record = records.get(held.allocationId());
+      NodeIdleness.Idle record = records.get(held.allocationId());
       Long activeAt = held.activeAtMillis();
       if (held.isOpen()
           && (held.state() != Allocation.State.ACTIVE
@@ -116,7 +116,7 @@ public final class Lapse {
    * @param records by allocation; the state in force must still be idle by them, so that a node
    *     that was granted or a write that was made since counts
    */
-  public static Command idle(Map<String, NodeIdleness.Record> records) {
+  public static Command idle(Map<String, NodeIdleness.Idle> records) {
     return (cluster, nowMillis) -> {
       Declaration declared = cluster.declared();
       return declared == null || !isIdle(cluster, records, nowMillis)

@@ -48,7 +48,7 @@ public final class NodeIdleness {
    * @param brokenAtMillis the latest beginning of an idle time that a report gave; null if none was
    *     recorded
    */
-  public record Record(long sinceMillis, long heardAtMillis, @Nullable Long brokenAtMillis) {
+  public record Idle(long sinceMillis, long heardAtMillis, @Nullable Long brokenAtMillis) {
     /**
      * True if the node was idle for a time that has not ended.
      *
@@ -128,7 +128,7 @@ public final class NodeIdleness {
   }
 
   /** Returns the fresh records, by allocation. */
-  public Future<Map<String, Record>> listFresh(long nowMillis) {
+  public Future<Map<String, Idle>> listFresh(long nowMillis) {
     return database
         .read(
             """
@@ -139,13 +139,13 @@ public final class NodeIdleness {
             row ->
                 Map.entry(
                     row.text("allocation_id"),
-                    new Record(
+                    new Idle(
                         row.integer("since_at"),
                         row.integer("heard_at"),
                         row.integerOrNull("broken_at"))))
         .map(
             rows -> {
-              Map<String, Record> records = new HashMap<>();
+              Map<String, Idle> records = new HashMap<>();
               rows.forEach(row -> records.put(row.getKey(), row.getValue()));
               return records;
             });

@@ -116,8 +116,8 @@ class LapseTest {
   void anIdleDeclarationEndsWithItsNodesAndItsBills() {
     Cluster cluster = active(2, idle("5m"));
     long now = NOW + 300_000;
-    NodeIdleness.Record record = new NodeIdleness.Record(NOW - 60_000, now, null);
-    Map<String, NodeIdleness.Record> both = Map.of("a0", record, "a1", record);
+    NodeIdleness.Idle record = new NodeIdleness.Idle(NOW - 60_000, now, null);
+    Map<String, NodeIdleness.Idle> both = Map.of("a0", record, "a1", record);
     assertFalse(Lapse.isIdle(cluster, Map.of("a0", record), now));
     assertFalse(Lapse.isIdle(active(2, new JsonObject()), both, now), "it keeps idle nodes");
     assertFalse(Lapse.isIdle(cluster, both, now + 120_001), "the records are old");

@@ -155,7 +155,8 @@ class McpToolsApiTest extends McpApiFixture {
     assertFalse(read.getBoolean("truncated"));
     JsonObject told =
         nodes.stream().filter(node -> node.getValue("heard_at") != null).findFirst().orElseThrow();
-    JsonObject silent = nodes.stream().filter(node -> node != told).findFirst().orElseThrow();
+    JsonObject silent =
+        nodes.stream().filter(node -> node.getValue("heard_at") == null).findFirst().orElseThrow();
     assertEquals(69, told.getInteger("mean_utilization_percent"));
     assertEquals(642, told.getInteger("power_w"));
     assertNull(told.getValue("highest_temperature_c"));
