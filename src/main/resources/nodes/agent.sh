@@ -12,9 +12,6 @@ poll_seconds=25 least_poll_seconds=3
 # The longest pause between two tries while the service does not answer.
 most_seconds=480
 
-# Measurements further apart than this leave the time between unknown: the service misses four reports.
-gap_seconds=120
-
 # A process of the service may learn of a grant later than the machine, so one refusal is not final.
 most_refusals=10
 
@@ -44,13 +41,11 @@ agent() {
   exec 7>>"$mark.agent-lock"
   flock -n 7 || exit 0
   echo "$$ $(start_of "$$") $boot" >"$mark.agent-pid"
-  agent_of=$(held) refusals=0 pause=$report_seconds heard='' heard_sequence=0 idle_gpus=0 idle_since=0 measured=0
+  agent_of=$(held) refusals=0 pause=$report_seconds heard='' heard_sequence=0
   look_at_clock
   due=$now
   while [ -s "$mark.agent-access" ] && [ "$(held)" = "$agent_of" ]; do
-    report=$(gpu_report)
-    count_idleness "$report"
-    case $(printf '%s\n' "$report" | post_report || :) in
+    case $(gpu_report | post_report || :) in
       200)
         refusals=0 pause=$report_seconds due=$((due + report_seconds))
         hear_notices
@@ -73,20 +68,6 @@ agent() {
     sleep $((due - now)) 7<&-
   done
   rm -f "$mark.agent-pid"
-}
-
-# Counts for how long all GPUs have been idle, and adds that to a report. A gap between two measurements, an unknown
-# value, and another number of GPUs begin the count again.
-count_idleness() {
-  look_at_clock
-  idle=$(printf '%s\n' "$1" |
-    awk '{ all = gsub(/"index":/, ""); print gsub(/"utilization_percent":[01][,}]/, "") == all ? all : 0 }')
-  if [ "$idle" -eq 0 ] || [ "$idle" -ne "$idle_gpus" ] || [ "$now" -lt "$measured" ] ||
-    [ $((now - measured)) -gt "$gap_seconds" ]; then
-    idle_since=$now
-  fi
-  idle_gpus=$idle measured=$now
-  if [ "$now" -gt "$idle_since" ]; then report="${1%\}},\"idle_s\":$((now - idle_since))}"; fi
 }
 
 # Doubles the pause. A random part keeps the agents of a site from returning all at once.

@@ -108,7 +108,6 @@ class Client(Operations):
         until: Union[str, datetime, timedelta, None] = KEEP,
         max_spend_usd: Optional[float] = KEEP,
         auto_swap: bool = KEEP,
-        idle_release_after: Optional[str] = KEEP,
         release: Iterable[str] = KEEP,
     ) -> models.CapacityState:
         """Declares what a cluster wants, whoever else writes it, and answers the state that came of it.
@@ -137,7 +136,6 @@ class Client(Operations):
                 ("until", until),
                 ("max_spend_usd", max_spend_usd),
                 ("auto_swap", auto_swap),
-                ("idle_release_after", idle_release_after),
                 ("release", release),
             )
             if value is not KEEP

@@ -99,7 +99,6 @@ export interface Declared {
   until?: string | Date | number | null;
   max_spend_usd?: number | null;
   auto_swap?: boolean;
-  idle_release_after?: string | null;
   release?: string[];
 }
 

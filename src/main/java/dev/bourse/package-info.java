@@ -119,8 +119,7 @@
  *   <dt>holdings scan
  *   <dd>asks the machines of a pool for which allocation each is prepared
  *   <dt>lapse
- *   <dd>the end of a declaration by itself, at its time, when its budget is spent, or when its GPUs
- *       are idle
+ *   <dd>the end of a declaration by itself, at its time or when its budget is spent
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs and waits, in all and for one owner
  *   <dt>manifest

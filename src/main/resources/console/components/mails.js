@@ -6,7 +6,7 @@ import { toast } from './toast.js';
 
 const KINDS = [
   { name: 'notice', label: 'Preemption notices', hint: 'A node will be reclaimed, or stays after a notice.' },
-  { name: 'lapse', label: 'Ended declarations', hint: 'A declaration ended, at its time, with its budget or because its GPUs were idle.' },
+  { name: 'lapse', label: 'Ended declarations', hint: 'A declaration ended, at its time or with its budget.' },
   { name: 'alert', label: 'Alerts', hint: 'An alert of a cluster was raised. Spending has its threshold there.' },
   { name: 'health', label: 'Failed nodes', hint: 'A node stopped answering or failed, or recovered.' },
   { name: 'hold', label: 'Billing holds', hint: 'A billing hold started, advanced or was lifted.' },

@@ -47,7 +47,6 @@ const REASONS = /** @type {Record<string, string>} */ ({
   operator: 'taken back by an operator',
   lapsed: 'the declaration came to its end',
   spent: "the declaration's budget was used up",
-  idle: 'its GPUs were idle',
   unwound: 'could not be prepared',
 });
 

@@ -3,7 +3,6 @@ package dev.bourse.access;
 import dev.bourse.core.ApiException;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.schemas.common.TokenLimitsJson;
 import dev.bourse.schemas.common.TokenLimitsOrderJson;
 import dev.bourse.store.Columns;
@@ -13,6 +12,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -45,10 +45,12 @@ public record TokenLimits(
 
   private static final int MOST_GPUS = 1_000_000;
   private static final BigDecimal MOST_USD = BigDecimal.valueOf(1_000_000_000);
-  private static final long MOST_LEASE_MILLIS = 365L * 86_400 * 1_000;
+  private static final long DAY_SECONDS = 86_400;
+  private static final long MOST_LEASE_SECONDS = 365 * DAY_SECONDS;
 
   private static final Pattern GPUS = Pattern.compile("[0-9]{1,7}");
   private static final Pattern USD = Pattern.compile("[0-9]{1,10}([.][0-9]{1,2}0*)?");
+  private static final Pattern DURATION = Pattern.compile("([1-9][0-9]{0,7})([smhd])");
 
   public TokenLimits {
     requireNotNegative(maxGpus);
@@ -126,14 +128,23 @@ public record TokenLimits(
   }
 
   private static Long leaseMillis(String field, String text) {
-    return Times.parseDuration(text).stream()
-        .filter(millis -> millis <= MOST_LEASE_MILLIS)
-        .boxed()
-        .findFirst()
-        .orElseThrow(
-            () ->
-                ApiException.badField(
-                    field, text, "a duration of at most 365d, such as 90m, 8h or 7d"));
+    Matcher matcher = DURATION.matcher(text);
+    if (matcher.matches()) {
+      long seconds = Long.parseLong(matcher.group(1)) * unitSeconds(matcher.group(2));
+      if (seconds <= MOST_LEASE_SECONDS) {
+        return seconds * 1_000;
+      }
+    }
+    throw ApiException.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
+  }
+
+  private static long unitSeconds(String unit) {
+    return switch (unit) {
+      case "d" -> DAY_SECONDS;
+      case "h" -> 3_600;
+      case "m" -> 60;
+      default -> 1;
+    };
   }
 
   /** Returns the API's form; null if there are no limits. */
@@ -144,7 +155,18 @@ public record TokenLimits(
             maxGpus,
             Price.toUsdOrNull(maxPriceCents),
             Price.toUsdOrNull(maxHourlyCents),
-            maxLeaseMillis == null ? null : Times.duration(maxLeaseMillis));
+            maxLeaseMillis == null ? null : shownLease(maxLeaseMillis));
+  }
+
+  /** Formats a duration in the largest unit in which it is a whole number. */
+  public static String shownLease(long millis) {
+    long seconds = millis / 1_000;
+    for (String unit : List.of("d", "h", "m")) {
+      if (seconds % unitSeconds(unit) == 0) {
+        return seconds / unitSeconds(unit) + unit;
+      }
+    }
+    return seconds + "s";
   }
 
   /** Returns each limit as {@code name=value}. */
@@ -160,7 +182,7 @@ public record TokenLimits(
       shown.add(MAX_HOURLY + '=' + Price.shown(maxHourlyCents));
     }
     if (maxLeaseMillis != null) {
-      shown.add(MAX_LEASE + '=' + Times.duration(maxLeaseMillis));
+      shown.add(MAX_LEASE + '=' + shownLease(maxLeaseMillis));
     }
     return shown;
   }
@@ -183,7 +205,7 @@ public record TokenLimits(
       words.add("at most $" + Price.shown(maxHourlyCents) + " an hour in all");
     }
     if (maxLeaseMillis != null) {
-      words.add("for at most " + Times.duration(maxLeaseMillis) + " at a time");
+      words.add("for at most " + shownLease(maxLeaseMillis) + " at a time");
     }
     return String.join(", ", words);
   }
@@ -199,7 +221,7 @@ public record TokenLimits(
         narrower(MAX_GPUS, maxGpus, asked.maxGpus, String::valueOf),
         narrower(MAX_PRICE, maxPriceCents, asked.maxPriceCents, Price::shown),
         narrower(MAX_HOURLY, maxHourlyCents, asked.maxHourlyCents, Price::shown),
-        narrower(MAX_LEASE, maxLeaseMillis, asked.maxLeaseMillis, Times::duration));
+        narrower(MAX_LEASE, maxLeaseMillis, asked.maxLeaseMillis, TokenLimits::shownLease));
   }
 
   /**

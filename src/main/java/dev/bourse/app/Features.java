@@ -16,7 +16,6 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.K8sRoutes;
-import dev.bourse.capacity.NodeIdleness;
 import dev.bourse.capacity.SelfService;
 import dev.bourse.console.ClusterRoutes;
 import dev.bourse.console.SpendingRoutes;
@@ -31,7 +30,6 @@ import dev.bourse.events.HistoryStore;
 import dev.bourse.feed.FeedRoutes;
 import dev.bourse.hardware.HardwareMetrics;
 import dev.bourse.hardware.HardwareRoutes;
-import dev.bourse.hardware.IdleReports;
 import dev.bourse.install.InstallRoutes;
 import dev.bourse.install.ProgramJar;
 import dev.bourse.jobs.BackgroundJob;
@@ -453,20 +451,10 @@ final class Features {
     polls = notices;
     new HeldNodeRoutes(database, clusters, notices).bind(operations);
     CapacityService k8s = core.capacity().on(Cluster.Kind.K8S);
-    NodeIdleness idleness = new NodeIdleness(database);
-    context.keepUp(
-        BackgroundJob.onConfirmedTime(
-            BackgroundJob.Place.ONE_PROCESS,
-            "delete-idle-nodes",
-            "deleting records of nodes that are no longer idle",
-            context.config().audit().retentionIntervalMillis(),
-            idleness::deleteSome));
     HardwareMetrics measured = new HardwareMetrics(clusters, context.clock(), context.nanoTime());
     hardware = measured;
     measured.registerMetrics(context.signals());
-    new HardwareRoutes(
-            measured, new IdleReports(clusters, idleness, context.time(), context.nanoTime()))
-        .bind(operations);
+    new HardwareRoutes(measured).bind(operations);
     new ScrapeRoutes(context.vertx(), core.capacity(), k8s, measured, core.billing())
         .bind(operations);
     new K8sRoutes(k8s, measured::utilisation).bind(operations);

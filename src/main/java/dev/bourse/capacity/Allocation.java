@@ -152,8 +152,6 @@ public record Allocation(
     LAPSED("lapsed"),
     /** The declaration's budget was used up. */
     SPENT("spent"),
-    /** Every GPU of the cluster was idle for the declaration's {@code idle_release_after}. */
-    IDLE("idle"),
     /** The machine could not be prepared; never billed. */
     UNWOUND("unwound");
 
@@ -177,7 +175,7 @@ public record Allocation(
      * reason it does not know, so they store {@link #SCALE_DOWN}; the activity has the true reason.
      */
     Reason inRow() {
-      return this == LAPSED || this == SPENT || this == IDLE ? SCALE_DOWN : this;
+      return this == LAPSED || this == SPENT ? SCALE_DOWN : this;
     }
 
     /**

@@ -40,11 +40,6 @@ final class ClusterRows {
       return budget == null ? null : part.apply(budget);
     }
 
-    <V> @Nullable V idle(Function<Conditions.IdleRelease, V> part) {
-      Conditions.IdleRelease release = conditions().idleRelease();
-      return release == null ? null : part.apply(release);
-    }
-
     <V> @Nullable V gate(Function<Standing.Gate, V> part) {
       Standing.Gate gate = cluster.standing().gate();
       return gate == null ? null : part.apply(gate);
@@ -203,26 +198,19 @@ final class ClusterRows {
         .changing("until_at", r -> r.conditions().untilMillis())
         .changing("max_spend_cents", r -> r.budget(Conditions.Budget::maxSpendCents))
         .changing("spend_since", r -> r.budget(Conditions.Budget::sinceMillis))
-        .changing("auto_swap", r -> r.conditions().autoSwap())
-        .changing("idle_millis", r -> r.idle(Conditions.IdleRelease::afterMillis))
-        .changing("idle_since", r -> r.idle(Conditions.IdleRelease::sinceMillis));
+        .changing("auto_swap", r -> r.conditions().autoSwap());
   }
 
   private static Conditions conditions(Row row) {
     Long maxSpendCents = row.integerOrNull("max_spend_cents");
     Long sinceMillis = row.integerOrNull("spend_since");
-    Long idleMillis = row.integerOrNull("idle_millis");
-    Long idleSinceMillis = row.integerOrNull("idle_since");
     return new Conditions(
         AllocationRows.smallIntegerOrNull(row, "min_gpus"),
         row.integerOrNull("until_at"),
         maxSpendCents == null || sinceMillis == null
             ? null
             : new Conditions.Budget(maxSpendCents, sinceMillis),
-        row.truth("auto_swap"),
-        idleMillis == null || idleSinceMillis == null
-            ? null
-            : new Conditions.IdleRelease(idleMillis, idleSinceMillis));
+        row.truth("auto_swap"));
   }
 
   private static Columns<ClusterRow> withHold(Columns<ClusterRow> columns) {

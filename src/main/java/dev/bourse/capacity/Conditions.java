@@ -26,18 +26,14 @@ import org.jspecify.annotations.Nullable;
  * @param untilMillis when the declaration lapses; null for no end
  * @param budget the cost at which it lapses; null for no budget
  * @param autoSwap true if a failed node is swapped without a request
- * @param idleRelease the idle time after which it lapses; null if it does not lapse for idleness
  */
 public record Conditions(
     @Nullable Integer minGpus,
     @Nullable Long untilMillis,
     @Nullable Budget budget,
-    boolean autoSwap,
-    @Nullable IdleRelease idleRelease) {
-  /** No minimum, no end, no budget, no automatic swaps and no release of idle nodes. */
-  public static final Conditions NONE = new Conditions(null, null, null, false, null);
-
-  private static final String IDLE = "idle_release_after";
+    boolean autoSwap) {
+  /** No minimum, no end, no budget and no automatic swaps. */
+  public static final Conditions NONE = new Conditions(null, null, null, false);
 
   public Conditions {
     if (minGpus != null && minGpus <= 0) {
@@ -50,8 +46,7 @@ public record Conditions(
   Conditions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
-    return new Conditions(
-        draft.minGpus, draft.untilMillis, draft.budget, draft.autoSwap, draft.idleRelease);
+    return new Conditions(draft.minGpus, draft.untilMillis, draft.budget, draft.autoSwap);
   }
 
   /** Returns the conditions after the declaration has lapsed: only automatic swaps stay. */
@@ -61,7 +56,6 @@ public record Conditions(
           left.minGpus = null;
           left.untilMillis = null;
           left.budget = null;
-          left.idleRelease = null;
         });
   }
 
@@ -71,46 +65,13 @@ public record Conditions(
     @Nullable Long untilMillis;
     @Nullable Budget budget;
     boolean autoSwap;
-    @Nullable IdleRelease idleRelease;
 
     private Draft(Conditions base) {
       this.minGpus = base.minGpus;
       this.untilMillis = base.untilMillis;
       this.budget = base.budget;
       this.autoSwap = base.autoSwap;
-      this.idleRelease = base.idleRelease;
     }
-  }
-
-  /**
-   * The lapse of a declaration whose nodes are idle.
-   *
-   * @param afterMillis the time for which every GPU must be idle, in whole seconds
-   * @param sinceMillis the time of the write that set it; idleness before does not count
-   */
-  public record IdleRelease(long afterMillis, long sinceMillis) {
-    /** A GPU waits for minutes while a job loads its data or saves its work. */
-    public static final long LEAST_MILLIS = 300_000;
-
-    static final long MOST_MILLIS = 7L * 86_400_000;
-
-    public IdleRelease {
-      if (afterMillis < LEAST_MILLIS || afterMillis % 1_000 != 0) {
-        throw new IllegalArgumentException(
-            "idle for %s ms; expected whole seconds, at least %s"
-                .formatted(afterMillis, LEAST_MILLIS));
-      }
-    }
-
-    /** Returns the idle time as the API shows it. */
-    String shown() {
-      return Times.duration(afterMillis);
-    }
-  }
-
-  /** Returns the idle time as the API shows it; null for none. */
-  @Nullable String shownIdleRelease() {
-    return idleRelease == null ? null : idleRelease.shown();
   }
 
   /**
@@ -144,8 +105,7 @@ public record Conditions(
         conditions.untilMillis,
         budget == null ? null : Price.toUsd(budget.maxSpendCents),
         budget == null ? null : budget.sinceMillis,
-        conditions.autoSwap,
-        conditions.shownIdleRelease());
+        conditions.autoSwap);
   }
 
   /**
@@ -155,22 +115,20 @@ public record Conditions(
    * @param untilMillis when the declaration lapses
    * @param maxSpendUsd the most that it may cost from this write on, in US dollars
    * @param autoSwap true if failed nodes are swapped without a request
-   * @param idleMillis the idle time after which it lapses
    */
   public record Changes(
       Setting<Integer> minGpus,
       Setting<Long> untilMillis,
       Setting<BigDecimal> maxSpendUsd,
-      Setting<Boolean> autoSwap,
-      Setting<Long> idleMillis) {
+      Setting<Boolean> autoSwap) {
 
     /** The fields of a request that change conditions. */
     public static final Set<String> FIELDS =
-        Set.of("min_gpus", "until", "max_spend_usd", "auto_swap", IDLE);
+        Set.of("min_gpus", "until", "max_spend_usd", "auto_swap");
 
     /** All conditions stay. */
     public static final Changes KEPT =
-        new Changes(Setting.kept(), Setting.kept(), Setting.kept(), Setting.kept(), Setting.kept());
+        new Changes(Setting.kept(), Setting.kept(), Setting.kept(), Setting.kept());
 
     /**
      * Returns the changes of a body that the contract's schema accepts.
@@ -183,8 +141,7 @@ public record Conditions(
           in.setting("min_gpus", in::integer),
           in.setting("until", in::text),
           in.setting("max_spend_usd", in::decimal),
-          in.setting("auto_swap", in::truth),
-          in.setting(IDLE, in::text));
+          in.setting("auto_swap", in::truth));
     }
 
     /**
@@ -193,12 +150,7 @@ public record Conditions(
      * @throws ApiException if a time cannot be parsed
      */
     static Changes of(CapacityDeclarationJson sent) {
-      return of(
-          sent.minGpus(),
-          sent.until(),
-          sent.maxSpendUsd(),
-          sent.autoSwap(),
-          sent.idleReleaseAfter());
+      return of(sent.minGpus(), sent.until(), sent.maxSpendUsd(), sent.autoSwap());
     }
 
     /**
@@ -207,33 +159,15 @@ public record Conditions(
      * @throws ApiException if a time cannot be parsed
      */
     static Changes of(BidJson sent) {
-      return of(
-          sent.minGpus(),
-          sent.until(),
-          sent.maxSpendUsd(),
-          sent.autoSwap(),
-          sent.idleReleaseAfter());
+      return of(sent.minGpus(), sent.until(), sent.maxSpendUsd(), sent.autoSwap());
     }
 
     private static Changes of(
         Setting<Integer> minGpus,
         Setting<String> until,
         Setting<BigDecimal> maxSpendUsd,
-        Setting<Boolean> autoSwap,
-        Setting<String> idle) {
-      return new Changes(
-          minGpus, until.map(Changes::until), maxSpendUsd, autoSwap, idle.map(Changes::idle));
-    }
-
-    private static long idle(String text) {
-      return Times.parseDuration(text).stream()
-          .filter(millis -> millis >= IdleRelease.LEAST_MILLIS && millis <= IdleRelease.MOST_MILLIS)
-          .boxed()
-          .findFirst()
-          .orElseThrow(
-              () ->
-                  ApiException.badField(
-                      IDLE, text, "a duration from 5m to 7d, such as 30m; null for none"));
+        Setting<Boolean> autoSwap) {
+      return new Changes(minGpus, until.map(Changes::until), maxSpendUsd, autoSwap);
     }
 
     private static long until(String text) {
@@ -286,8 +220,7 @@ public record Conditions(
       return recorded("min_gpus", minGpus, String::valueOf)
           + recorded("until", untilMillis, Times::rfc3339)
           + recorded("max_spend_usd", maxSpendUsd, usd -> Price.shown(Price.toCents(usd)))
-          + recorded("auto_swap", autoSwap, String::valueOf)
-          + recorded(IDLE, idleMillis, Times::duration);
+          + recorded("auto_swap", autoSwap, String::valueOf);
     }
 
     private static <T> String recorded(
@@ -300,8 +233,7 @@ public record Conditions(
     /** True if it changes nothing, or clears the minimum and changes nothing else. */
     boolean keepsOrClearsMinimum() {
       return !(minGpus instanceof Setting.To<Integer>)
-          && new Changes(Setting.kept(), untilMillis, maxSpendUsd, autoSwap, idleMillis)
-              .equals(KEPT);
+          && new Changes(Setting.kept(), untilMillis, maxSpendUsd, autoSwap).equals(KEPT);
     }
 
     /** Returns the conditions in force after the write; a budget that is set counts from now. */
@@ -312,18 +244,7 @@ public record Conditions(
           maxSpendUsd instanceof Setting.To<BigDecimal> to
               ? new Budget(Price.toCents(to.value()), nowMillis)
               : maxSpendUsd instanceof Setting.Kept<BigDecimal> ? standing.budget : null,
-          Boolean.TRUE.equals(autoSwap.over(standing.autoSwap)),
-          idleRelease(standing.idleRelease, nowMillis));
-    }
-
-    /** A write that repeats the idle time, as one that renews the end does, keeps its count. */
-    private @Nullable IdleRelease idleRelease(@Nullable IdleRelease standing, long nowMillis) {
-      Long after = idleMillis.over(standing == null ? null : standing.afterMillis);
-      return after == null
-          ? null
-          : standing != null && standing.afterMillis == after
-              ? standing
-              : new IdleRelease(after, nowMillis);
+          Boolean.TRUE.equals(autoSwap.over(standing.autoSwap)));
     }
   }
 }

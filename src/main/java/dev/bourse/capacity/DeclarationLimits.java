@@ -128,7 +128,7 @@ public record DeclarationLimits(
       throw beyond(
               TokenLimits.MAX_LEASE,
               until == null ? "a declaration without until" : "until " + Times.rfc3339(until),
-              "an until no later than " + latest + ", " + Times.duration(lease) + " ahead",
+              "an until no later than " + latest + ", " + TokenLimits.shownLease(lease) + " ahead",
               lease / 1_000.0)
           .with("until", latest);
     }

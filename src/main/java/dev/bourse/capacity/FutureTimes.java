@@ -94,13 +94,7 @@ final class FutureTimes {
                       declared.updatedBy(),
                       declared.write().grantId());
               at.conditions =
-                  declared
-                      .conditions()
-                      .with(
-                          c -> {
-                            c.budget = corrected(declared.budget());
-                            c.idleRelease = corrected(declared.conditions().idleRelease());
-                          });
+                  declared.conditions().with(c -> c.budget = corrected(declared.budget()));
             });
   }
 
@@ -116,13 +110,6 @@ final class FutureTimes {
     long moved = declared.pricedAtMillis() - corrected(declared.pricedAtMillis());
     return correctedOrNull(
         Math.max(nowMillis, effectiveAt - moved), CapacityConfig.LONGEST_TICK_MILLIS);
-  }
-
-  private Conditions.@Nullable IdleRelease corrected(Conditions.@Nullable IdleRelease idleRelease) {
-    return idleRelease == null
-        ? null
-        : new Conditions.IdleRelease(
-            idleRelease.afterMillis(), corrected(idleRelease.sinceMillis()));
   }
 
   private Conditions.@Nullable Budget corrected(Conditions.@Nullable Budget budget) {

@@ -188,8 +188,7 @@ final class K8sText {
         declared.untilMillis(),
         budget == null ? null : Price.toUsd(budget.maxSpendCents()),
         budget == null ? null : budget.sinceMillis(),
-        declared.conditions().autoSwap(),
-        declared.conditions().shownIdleRelease());
+        declared.conditions().autoSwap());
   }
 
   private static int held(Cluster cluster) {

@@ -4,15 +4,14 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.Times;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The lapse of a declaration at its {@code until}, when its budget is used up, or when its nodes
- * have been idle for the time that it sets. The declaration then asks for no GPUs and its nodes are
- * reclaimed. The version advances, so that a write that expects the version before fails. The
- * organization's audit trail has a row, as for each write. Pure.
+ * The lapse of a declaration at its {@code until}, or when its budget is used up. The declaration
+ * then asks for no GPUs and its nodes are reclaimed. The version advances, so that a write that
+ * expects the version before fails. The organization's audit trail has a row, as for each write.
+ * Pure.
  *
  * <p>Billing ends at the end of the declaration even if the lapse is carried out later, because
  * that delay is the exchange's fault.
@@ -72,56 +71,6 @@ public final class Lapse {
       return declared == null || !spent.equals(declared.budget())
           ? Transition.none(cluster)
           : end(cluster, declared, Allocation.Reason.SPENT, endMillis, nowMillis);
-    };
-  }
-
-  /** Returns the idle time after which a cluster's declaration lapses; empty for none. */
-  public static Optional<Conditions.IdleRelease> idleRelease(Cluster cluster) {
-    return Optional.ofNullable(cluster.declared())
-        .map(declared -> declared.conditions().idleRelease());
-  }
-
-  /**
-   * True if records say that every GPU of a cluster has been idle for the time that its declaration
-   * sets. A node that is not active, was active for less than that, or has no fresh record is not
-   * idle.
-   *
-   * @param records by allocation
-   * @param nowMillis the time by a clock without doubt
-   */
-  public static boolean isIdle(
-      Cluster cluster, Map<String, NodeIdleness.Idle> records, long nowMillis) {
-    Conditions.IdleRelease release = idleRelease(cluster).orElse(null);
-    if (release == null || cluster.allocations().stream().noneMatch(Allocation::isOpen)) {
-      return false;
-    }
-    for (Allocation held : cluster.allocations()) {
-      NodeIdleness.Idle record = records.get(held.allocationId());
-      Long activeAt = held.activeAtMillis();
-      if (held.isOpen()
-          && (held.state() != Allocation.State.ACTIVE
-              || activeAt == null
-              || record == null
-              || !record.isIdle(
-                  Math.max(activeAt, release.sinceMillis()), release.afterMillis(), nowMillis))) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /**
-   * Ends a declaration whose nodes are idle.
-   *
-   * @param records by allocation; the state in force must still be idle by them, so that a node
-   *     that was granted or a write that was made since counts
-   */
-  public static Command idle(Map<String, NodeIdleness.Idle> records) {
-    return (cluster, nowMillis) -> {
-      Declaration declared = cluster.declared();
-      return declared == null || !isIdle(cluster, records, nowMillis)
-          ? Transition.none(cluster)
-          : end(cluster, declared, Allocation.Reason.IDLE, nowMillis, nowMillis);
     };
   }
 

@@ -67,7 +67,7 @@ public record Outlook(
       return switch (reclaim.reason()) {
         case HOLD -> HOLD;
         case UNWOUND -> UNWOUND;
-        case LAPSED, SPENT, IDLE -> UNTIL;
+        case LAPSED, SPENT -> UNTIL;
         case OUTBID, SCALE_DOWN, SWAP, OPERATOR -> MARKET;
       };
     }

@@ -53,10 +53,6 @@
  * dev.bourse.capacity.PoolInForce}), so a change of the terms costs the same for one cluster as for
  * a million.
  *
- * <p>{@link dev.bourse.capacity.NodeIdleness} records nodes that are idle, in rows of their own: a
- * record of each minute must not be a change of the cluster. {@link dev.bourse.capacity.Lapse} ends
- * a declaration by them, at a tick of the market.
- *
  * <p>A {@link dev.bourse.capacity.Drill} is stored with the cluster, because another process may
  * work on its machines than the one that got the request.
  *

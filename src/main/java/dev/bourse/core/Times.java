@@ -7,9 +7,7 @@ import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.List;
 import java.util.OptionalLong;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +25,6 @@ public final class Times {
           "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?"
               + "(Z|[+-][0-9]{2}:[0-9]{2})",
           Pattern.CASE_INSENSITIVE);
-
-  private static final Pattern DURATION = Pattern.compile("([1-9][0-9]{0,7})([smhd])");
 
   private Times() {}
 
@@ -72,36 +68,6 @@ public final class Times {
       left /= 10;
     }
     text[from + count] = (byte) then;
-  }
-
-  /**
-   * Returns a duration such as 90s, 30m, 8h or 7d in milliseconds; empty if the text is not one.
-   */
-  public static OptionalLong parseDuration(String text) {
-    Matcher matcher = DURATION.matcher(text);
-    return matcher.matches()
-        ? OptionalLong.of(Long.parseLong(matcher.group(1)) * unitSeconds(matcher.group(2)) * 1_000)
-        : OptionalLong.empty();
-  }
-
-  /** Formats a duration in the largest unit in which it is a whole number. */
-  public static String duration(long millis) {
-    long seconds = millis / 1_000;
-    for (String unit : List.of("d", "h", "m")) {
-      if (seconds % unitSeconds(unit) == 0) {
-        return seconds / unitSeconds(unit) + unit;
-      }
-    }
-    return seconds + "s";
-  }
-
-  private static long unitSeconds(String unit) {
-    return switch (unit) {
-      case "d" -> 86_400;
-      case "h" -> 3_600;
-      case "m" -> 60;
-      default -> 1;
-    };
   }
 
   /** Like {@link #rfc3339}; null stays null. */

@@ -12,11 +12,9 @@ import java.util.List;
 /** The agents' reports of the node contract, and the members' reads of them. */
 public final class HardwareRoutes {
   private final HardwareMetrics metrics;
-  private final IdleReports idleReports;
 
-  public HardwareRoutes(HardwareMetrics metrics, IdleReports idleReports) {
+  public HardwareRoutes(HardwareMetrics metrics) {
     this.metrics = metrics;
-    this.idleReports = idleReports;
   }
 
   public void bind(Operations operations) {
@@ -29,14 +27,11 @@ public final class HardwareRoutes {
             .map(JsonObject.class::cast)
             .map(HardwareRoutes::measured)
             .toList();
-    long heardAt = metrics.report(call.node(), gpus);
-    return idleReports
-        .note(call.node(), gpus, call.body().getInteger("idle_s"))
-        .map(
-            Answer.ok(
-                new JsonObject()
-                    .put("heard_at", Times.rfc3339(heardAt))
-                    .put("interval_s", NodeSeries.STEP_SECONDS)));
+    return Future.succeededFuture(
+        Answer.ok(
+            new JsonObject()
+                .put("heard_at", Times.rfc3339(metrics.report(call.node(), gpus)))
+                .put("interval_s", NodeSeries.STEP_SECONDS)));
   }
 
   private static GpuMetricsJson measured(JsonObject gpu) {

@@ -4,20 +4,14 @@
  *
  * <p>A report is kept in the memory of the process that receives it ({@link
  * dev.bourse.hardware.HardwareMetrics}): ten thousand nodes write 330 reports a second, of which
- * nobody reads most. So no report is stored or sent to other processes, and a process returns null
- * for what it has not heard. Behind a balancer that sends an address to one process, that process
- * has the whole series; behind others, each has a part.
+ * nobody reads most, and none of them decides about money. So no report is stored or sent to other
+ * processes, and a process returns null for what it has not heard. Behind a balancer that sends an
+ * address to one process, that process has the whole series; behind others, each has a part.
  *
  * <p>A series belongs to an allocation and not to a machine, so a tenant cannot see the
  * measurements of an earlier one: an allocation ends at its reclaim and its id is never used again.
  * The time of a report is the time of its arrival, because a tenant with root rights sets the
  * machine's clock. Such a tenant can also send any value, but only for its own node.
- *
- * <p>A declaration may lapse when all nodes of its cluster are idle. The agent counts the idle time
- * of its node, because a process has only the reports that it received since it started, and {@link
- * dev.bourse.hardware.IdleReports} records the reports of nodes that were idle for long enough. A
- * tenant with root rights can forge the idle time: an earlier end needs that on every node of the
- * cluster and releases only the organization's own nodes, and without an end the organization pays.
  *
  * <p>A node with eight GPUs takes 22 KB ({@link dev.bourse.hardware.NodeSeries}), so ten thousand
  * take 220 MB. All series together take an eighth of the heap at most; beyond that, some nodes are

@@ -59,31 +59,6 @@ final class Lapses {
     return due;
   }
 
-  /** Ends declarations whose nodes have been idle for too long. Fails if the lease is lost. */
-  Future<Void> endIdle() {
-    OptionalLong now = env.time().undoubtedMillis();
-    if (now.isEmpty() || !hasIdleRelease()) {
-      return Future.succeededFuture();
-    }
-    return env.idleness()
-        .listFresh(now.getAsLong())
-        .compose(
-            records -> {
-              Map<String, Command> due = new HashMap<>();
-              for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
-                if (Lapse.isIdle(view.cluster(), records, now.getAsLong())) {
-                  due.put(view.cluster().name(), Lapse.idle(records));
-                }
-              }
-              return carryOut(due);
-            });
-  }
-
-  private boolean hasIdleRelease() {
-    return env.clusters().stirringIn(lease.pool()).stream()
-        .anyMatch(view -> Lapse.idleRelease(view.cluster()).isPresent());
-  }
-
   /** Ends declarations whose budget is used up. Fails if the lease is lost. */
   Future<Void> endSpent(Budgets budgets) {
     OptionalLong now = env.time().undoubtedMillis();

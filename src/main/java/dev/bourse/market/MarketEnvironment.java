@@ -4,7 +4,6 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Holds;
-import dev.bourse.capacity.NodeIdleness;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.nodes.MachineTerms;
 import dev.bourse.pools.Pool;
@@ -43,10 +42,6 @@ public record MarketEnvironment(
 
   NodeStore nodes() {
     return new NodeStore(database);
-  }
-
-  NodeIdleness idleness() {
-    return new NodeIdleness(database);
   }
 
   PriceStore prices() {

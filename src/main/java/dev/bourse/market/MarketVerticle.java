@@ -363,7 +363,6 @@ final class MarketVerticle extends VerticleBase {
             .<Void>succeededFuture()
             .compose(go -> rereadNodes(machines))
             .compose(read -> lapses.endExpired())
-            .compose(ended -> lapses.endIdle())
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.endSpent(allowance.budgets()).map(allowance))
             .timeout(MOST_READING_MINUTES, TimeUnit.MINUTES)

@@ -43,11 +43,9 @@ public final class EventWords {
       case "notice-withdrawn" -> node + " stays. Its notice was withdrawn.";
       case "reclaim" -> "%s is being reclaimed (%s).".formatted(node, text(data, "reason"));
       case "lapse" ->
-          switch (text(data, "reason")) {
-            case "spent" -> "the declaration ended because its budget is used up.";
-            case "idle" -> "the declaration ended because its GPUs were idle.";
-            default -> "the declaration ended because its time is over.";
-          };
+          text(data, "reason").equals("spent")
+              ? "the declaration ended because its budget is used up."
+              : "the declaration ended because its time is over.";
       case "hold" -> hold(data);
       case "alert" -> "alert: %s.".formatted(text(data, "detail"));
       case "health" -> health(node, data);

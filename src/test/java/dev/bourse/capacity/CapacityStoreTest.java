@@ -282,8 +282,7 @@ class CapacityStoreTest extends StoreFixture {
           .put("min_gpus", 8)
           .put("until", Times.rfc3339(LATER + 50_000))
           .put("max_spend_usd", 123.45)
-          .put("auto_swap", true)
-          .put("idle_release_after", "45m");
+          .put("auto_swap", true);
 
   /** Returns a cluster none of whose fields has its default. */
   private static Cluster manySided() {

@@ -19,13 +19,11 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -84,60 +82,6 @@ class LapseTest {
               () -> Conditions.Changes.of(new JsonObject().put("until", malformed)));
       assertTrue(error.detail().startsWith("until: "), error.detail());
     }
-  }
-
-  private static JsonObject idle(@Nullable String after) {
-    return new JsonObject().put("idle_release_after", after);
-  }
-
-  private static Conditions.@Nullable IdleRelease release(Cluster cluster) {
-    return declaration(cluster).conditions().idleRelease();
-  }
-
-  @Test
-  void anIdleTimeIsADurationAndARepeatedOneKeepsItsCount() {
-    for (String refused : List.of("4m", "299s", "8d", "30", "1.5h", "-5m", "")) {
-      ApiException error =
-          refused(ErrorCode.BAD_REQUEST, () -> Conditions.Changes.of(idle(refused)));
-      assertTrue(error.detail().startsWith("idle_release_after: "), error.detail());
-    }
-    Cluster cluster = active(1, idle("30m"));
-    assertEquals(new Conditions.IdleRelease(1_800_000, NOW), release(cluster));
-    Cluster renewed = declared(cluster, 8, idle("1800s"), NOW + 60_000);
-    assertEquals(release(cluster), release(renewed));
-    Cluster kept = declared(renewed, 8, until(UNTIL), NOW + 120_000);
-    assertEquals("30m", declaration(kept).conditions().shownIdleRelease());
-    Cluster changed = declared(kept, 8, idle("31m"), NOW + 180_000);
-    assertEquals(new Conditions.IdleRelease(1_860_000, NOW + 180_000), release(changed));
-    assertNull(release(declared(changed, 8, idle(null), NOW + 240_000)));
-  }
-
-  @Test
-  void anIdleDeclarationEndsWithItsNodesAndItsBills() {
-    Cluster cluster = active(2, idle("5m"));
-    long now = NOW + 300_000;
-    NodeIdleness.Idle record = new NodeIdleness.Idle(NOW - 60_000, now, null);
-    Map<String, NodeIdleness.Idle> both = Map.of("a0", record, "a1", record);
-    assertFalse(Lapse.isIdle(cluster, Map.of("a0", record), now));
-    assertFalse(Lapse.isIdle(active(2, new JsonObject()), both, now), "it keeps idle nodes");
-    assertFalse(Lapse.isIdle(cluster, both, now + 120_001), "the records are old");
-    Transition ended = Lapse.idle(both).apply(cluster, now);
-    assertEquals(0, declaration(ended.next()).maxGpus());
-    assertNull(release(ended.next()));
-    assertEquals(cluster.version() + 1, ended.next().version());
-    ended
-        .next()
-        .allocations()
-        .forEach(
-            a ->
-                assertEquals(
-                    new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, now), a.reclaim()));
-    assertEquals("idle", ended.activity().get(0).event().releaseReason());
-    assertEquals("vm_capacity_lapse", Objects.requireNonNull(ended.audit()).action());
-    assertTrue(Lapse.idle(both).apply(ended.next(), now).changesNothing(), "delivered twice");
-    assertTrue(
-        Lapse.idle(both).apply(active(3, idle("5m")), now).changesNothing(),
-        "a node was granted since");
   }
 
   @Test

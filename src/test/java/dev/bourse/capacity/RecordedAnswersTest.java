@@ -133,8 +133,7 @@ class RecordedAnswersTest {
         2.35,"max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
         "2023-11-14T22:23:31.000Z","updated_at":"2023-11-14T22:23:30.000Z","updated_by":\
         "token:abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":120.5,\
-        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true,\
-        "idle_release_after":null},"ranks_last_until":\
+        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"ranks_last_until":\
         null,"pending":1,"allocations":[{"public_ip":"10.0.0.0","granted_at":"2023-11-14T22:\
         13:21.000Z","state":"active","slot":0,"swap":false,"protected_until":"2023-11-14T23:\
         14:20.000Z","reclaim_at":"2023-11-14T22:24:59.000Z","reclaim_reason":"outbid",\
@@ -172,8 +171,7 @@ class RecordedAnswersTest {
         2.0,"max_gpus":8,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
         "2023-11-14T22:13:20.000Z","updated_at":"2023-11-14T22:13:20.000Z","updated_by":\
         "token:abc","min_gpus":null,"until":null,"max_spend_usd":null,"max_spend_since":null,\
-        "auto_swap":false,\
-        "idle_release_after":null},"ranks_last_until":null,"pending":0,"allocations":[{"public_ip":\
+        "auto_swap":false},"ranks_last_until":null,"pending":0,"allocations":[{"public_ip":\
         "10.0.0.0","granted_at":"2023-11-14T22:13:21.000Z","state":"active","slot":0,"swap":\
         false,"protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":null,"reclaim_reason":\
         null,"health":{"state":"unknown","since":"2023-11-14T22:13:21.000Z","reasons":[]}}],\
@@ -290,8 +288,7 @@ class RecordedAnswersTest {
         "limit_price_per_gpu_hour":2.35,"max_gpus":32,"bid_too_low":false,"capacity_unavailable":\
         null,"effective_at":"2023-11-14T22:23:31.000Z","updated_at":"2023-11-14T22:23:30.000Z",\
         "updated_by":"token:abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":\
-        120.5,"max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true,\
-        "idle_release_after":null},"ranks_last_until":\
+        120.5,"max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"ranks_last_until":\
         null,"billing_hold":{"state":"hold","reason":"unpaid","stage":"notice","enforce_after_ms":\
         700077},"nodes":[{"name":"n0","state":"active","granted_at":"2023-11-14T22:13:21.000Z",\
         "swap":false,"protected_until":"2023-11-14T23:14:20.000Z","reclaim_at":"2023-11-14T22:24:\
@@ -332,8 +329,7 @@ class RecordedAnswersTest {
         "max_gpus":32,"bid_too_low":false,"capacity_unavailable":null,"effective_at":\
         "2023-11-14T22:23:31.000Z","updated_at":"2023-11-14T22:23:30.000Z","updated_by":"token:\
         abc","min_gpus":16,"until":"2023-11-15T22:13:20.000Z","max_spend_usd":120.5,\
-        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true,\
-        "idle_release_after":null},"billing_hold":{"state":\
+        "max_spend_since":"2023-11-14T22:23:30.000Z","auto_swap":true},"billing_hold":{"state":\
         "hold","reason":"unpaid","stage":"notice","enforce_after_ms":700077},"pool":{"pool":"h100",\
         "site":"site-1","clearing_price_per_gpu_hour":1.55,"admission_price_per_gpu_hour":null,\
         "reserve_price_per_gpu_hour":1.0,"max_price_cap_per_gpu_hour":1.23456789012E9}}\

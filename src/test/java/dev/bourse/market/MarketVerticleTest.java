@@ -7,9 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.MarketTransitions;
-import dev.bourse.capacity.NodeIdleness;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.ForwardingDatabase;
@@ -17,12 +15,10 @@ import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -31,38 +27,6 @@ import org.junit.jupiter.api.Test;
 /** A pool's market and its machines, on a real store and with machines that misbehave. */
 class MarketVerticleTest extends MarketFixture {
   private static final long MINUTE = 60_000;
-
-  @Test
-  void aDeclarationWhoseNodesAreIdleLapsesAndOneWithASilentNodeDoesNot() throws Exception {
-    adopt(Sample.active(2));
-    clock.advance(120_000);
-    await(
-        owners.submit(
-            "c1",
-            (state, now) ->
-                Capacity.declare(
-                    state,
-                    Sample.order(
-                        16,
-                        "2",
-                        state.version(),
-                        new JsonObject().put("idle_release_after", "10m")),
-                    Sample.TERMS,
-                    now)));
-    clock.advance(600_000);
-    NodeIdleness records = new NodeIdleness(database);
-    long begin = clock.millis() - 600_000;
-    await(records.recordIdle("a0", begin, clock.millis()));
-    await(market.start());
-    ticks(3);
-    assertEquals(16, declared().maxGpus());
-    await(records.recordIdle("a1", begin, clock.millis()));
-    eventually("lapsed", () -> declared().maxGpus() == 0);
-  }
-
-  private Declaration declared() {
-    return Objects.requireNonNull(clusters.find("c1").orElseThrow().cluster().declared());
-  }
 
   @Test
   void aDeclaredSlotIsGrantedPreparedWithTheClustersKeysAndActive() throws Exception {

@@ -227,40 +227,6 @@ class AgentTest extends SshNodesFixture {
     assertFalse(Files.exists(run("n1")));
   }
 
-  /** Only an unbroken row of known and idle measurements of all GPUs is an idle time. */
-  @Test
-  void idlenessIsCountedAgainAfterAGapAnUnknownValueAndAMissingGpu() throws Exception {
-    String idle =
-        "{\"gpus\":[{\"index\":0,\"utilization_percent\":1},{\"index\":1,\"utilization_percent\":0,\"power_w\":60}]}";
-    String one = "{\"gpus\":[{\"index\":0,\"utilization_percent\":0}]}";
-    String unknown = idle.replace("\"utilization_percent\":0,", "");
-    List<String> measured =
-        List.of(
-            "10 " + idle,
-            "40 " + idle,
-            "160 " + idle,
-            "281 " + idle,
-            "300 " + idle,
-            "310 " + unknown,
-            "320 " + idle,
-            "330 " + idle,
-            "340 " + one,
-            "350 " + one,
-            "349 " + one,
-            "360 " + one,
-            "370 " + one.replace(":0}", ":10}"),
-            "380 {\"gpus\":[]}",
-            "390 " + one,
-            "400 " + one);
-    String counted =
-        parsed(
-            "idle_gpus=0 idle_since=0 measured=0; look_at_clock() { now=$clock; }; "
-                + "while read -r clock text; do report=$text; count_idleness \"$text\"; "
-                + "case $report in *idle_s*) echo \"${report##*:}\" ;; *) echo - ;; esac; done",
-            String.join("\n", measured) + "\n");
-    assertEquals("- 30} 150} - 19} - - 10} - 10} - 11} - - - 10}", counted.replace('\n', ' '));
-  }
-
   private static String parsed(String function, String printed) throws Exception {
     String text = Files.readString(Path.of("src/main/resources/nodes/agent.sh"));
     Process shell =

@@ -70,13 +70,6 @@ final class UpCommand extends DeclarationCommand {
   private @Nullable Boolean autoSwap;
 
   @Option(
-      names = "--idle-release-after",
-      paramLabel = "SPAN",
-      description =
-          "How long all GPUs may be idle before it ends by itself, from 5m to 7d, or none.")
-  private @Nullable String idleReleaseAfter;
-
-  @Option(
       names = "--release",
       split = ",",
       paramLabel = "IP",
@@ -133,9 +126,6 @@ final class UpCommand extends DeclarationCommand {
     }
     if (autoSwap != null) {
       declaration.put("auto_swap", autoSwap);
-    }
-    if (idleReleaseAfter != null) {
-      declaration.put("idle_release_after", isNone(idleReleaseAfter) ? null : idleReleaseAfter);
     }
     if (release != null) {
       declaration.put("release", new JsonArray(release));

@@ -357,20 +357,15 @@ class CapacityCommandsTest {
             "--max-spend",
             "100",
             "--auto-swap",
-            "--idle-release-after",
-            "90m",
             "-y")
         .ended(0);
     shell.run("up", "--max-price", "2.25", "-y").ended(0);
-    assertEquals("90m", declared().getString("idle_release_after"));
     assertTrue(declared().getBoolean("auto_swap"));
     assertEquals(16, declared().getInteger("max_gpus"));
     assertEquals(16, declared().getInteger("min_gpus"));
     assertEquals(100, declared().getInteger("max_spend_usd"));
     assertEquals(2.25, declared().getDouble("max_price_per_gpu_hour"));
     shell.run("up", "--min-gpus", "none", "--max-spend", "none", "--no-auto-swap", "-y").ended(0);
-    shell.run("up", "--idle-release-after", "none", "-y").ended(0);
-    assertEquals(null, declared().getValue("idle_release_after"));
     assertFalse(declared().getBoolean("auto_swap"));
     assertEquals(null, declared().getValue("min_gpus"));
     assertEquals(null, declared().getValue("max_spend_usd"));
