@@ -403,7 +403,8 @@ class ClusterPage extends Page {
       const next = await this.kind.activity(this.cluster, page);
       const known = new Set(data.activity.entries.map((/** @type {any} */ entry) => `${entry.kind}${entry.id}`));
       const entries = [...data.activity.entries, ...next.entries.filter((/** @type {any} */ entry) => !known.has(`${entry.kind}${entry.id}`))];
-      this.data = { ...data, activity: { entries, more: next.more } };
+      // The state may have changed meanwhile.
+      this.data = { ...(this.data ?? data), activity: { entries, more: next.more } };
     }
   }
 }

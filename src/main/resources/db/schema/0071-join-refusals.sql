@@ -1,4 +1,4 @@
 -- serves-from: 57
--- How many nodes in a row the tenant's Kubernetes cluster refused. The previous release takes a refusal for a fault of
--- the machine and leaves the count as it is.
-ALTER TABLE cluster ADD COLUMN join_refusals INTEGER NOT NULL DEFAULT 0;
+-- When the tenant's Kubernetes cluster last refused a node, if none has joined since. The previous release takes a
+-- refusal for a fault of the machine and leaves the time as it is.
+ALTER TABLE cluster ADD COLUMN join_refused_at INTEGER;

@@ -47,10 +47,7 @@ public record Cluster(
 
   public Cluster {
     allocations = List.copyOf(allocations);
-    if (writes.version < 0
-        || writes.revision < 0
-        || setbacks.provisionFailures < 0
-        || setbacks.joinRefusals < 0) {
+    if (writes.version < 0 || writes.revision < 0 || setbacks.provisionFailures < 0) {
       throw new IllegalArgumentException(
           "cluster %s has version %s, revision %s and %s failures; none can be negative"
               .formatted(
@@ -117,11 +114,14 @@ public record Cluster(
    * @param provisionFailures the number of grants unwound in a row
    * @param gangUnwoundAtMillis when the market last unwound an incomplete minimum; null if it did
    *     not since the last declaration
-   * @param joinRefusals the number of nodes in a row that the tenant's Kubernetes cluster refused
+   * @param joinRefusedAtMillis when the tenant's Kubernetes cluster last refused a node; null if a
+   *     node has joined it since
    */
   public record Setbacks(
-      int provisionFailures, @Nullable Long gangUnwoundAtMillis, int joinRefusals) {
-    static final Setbacks NONE = new Setbacks(0, null, 0);
+      int provisionFailures,
+      @Nullable Long gangUnwoundAtMillis,
+      @Nullable Long joinRefusedAtMillis) {
+    static final Setbacks NONE = new Setbacks(0, null, null);
   }
 
   /** Returns a new cluster without a declaration. */
@@ -375,7 +375,7 @@ public record Cluster(
     return copy(
         writes,
         held,
-        new Setbacks(setbacks.provisionFailures, unwoundAtMillis, setbacks.joinRefusals));
+        new Setbacks(setbacks.provisionFailures, unwoundAtMillis, setbacks.joinRefusedAtMillis));
   }
 
   /**
@@ -429,7 +429,7 @@ public record Cluster(
     @Nullable Long retiredAtMillis;
     Alerts alerts;
     @Nullable Long gangUnwoundAtMillis;
-    int joinRefusals;
+    @Nullable Long joinRefusedAtMillis;
     Standing standing;
     @Nullable Drill drill;
 
@@ -451,7 +451,7 @@ public record Cluster(
       this.alerts = base.alerts;
       this.provisionFailures = base.setbacks.provisionFailures;
       this.gangUnwoundAtMillis = base.setbacks.gangUnwoundAtMillis;
-      this.joinRefusals = base.setbacks.joinRefusals;
+      this.joinRefusedAtMillis = base.setbacks.joinRefusedAtMillis;
       this.standing = base.standing;
       this.drill = base.drill;
     }
@@ -523,7 +523,7 @@ public record Cluster(
           verdict,
           hold,
           alerts,
-          new Setbacks(provisionFailures, gangUnwoundAtMillis, joinRefusals),
+          new Setbacks(provisionFailures, gangUnwoundAtMillis, joinRefusedAtMillis),
           standing,
           drill);
     }

@@ -236,7 +236,7 @@ final class ClusterRows {
         .changing("alerts", r -> AlertText.write(r.cluster.alerts()))
         .changing("provision_failures", r -> r.cluster.setbacks().provisionFailures())
         .changing("gang_unwound_at", r -> r.cluster.setbacks().gangUnwoundAtMillis())
-        .changing("join_refusals", r -> r.cluster.setbacks().joinRefusals())
+        .changing("join_refused_at", r -> r.cluster.setbacks().joinRefusedAtMillis())
         .changing("gate_cents", r -> r.gate(Standing.Gate::ceilingCents))
         .changing("gate_priced_at", r -> r.gate(Standing.Gate::pricedAtMillis))
         .changing("gate_at", r -> r.gate(Standing.Gate::atMillis))
@@ -255,7 +255,7 @@ final class ClusterRows {
     return new Cluster.Setbacks(
         row.smallInteger("provision_failures"),
         row.integerOrNull("gang_unwound_at"),
-        row.smallInteger("join_refusals"));
+        row.integerOrNull("join_refused_at"));
   }
 
   private static Standing standing(Row row) {

@@ -35,6 +35,7 @@ final class FutureTimes {
         || cluster.writes().lastAtMillis() != corrected(cluster.writes().lastAtMillis())
         || !Objects.equals(cluster.declared(), corrected(cluster.declared()))
         || !Objects.equals(cluster.setbacks().gangUnwoundAtMillis(), gangUnwound(cluster))
+        || !Objects.equals(cluster.setbacks().joinRefusedAtMillis(), joinRefused(cluster))
         || !Objects.equals(cluster.drill(), corrected(cluster.drill()))
         || !cluster.standing().equals(corrected(cluster.standing()));
   }
@@ -50,6 +51,7 @@ final class FutureTimes {
       draft.lastWriteAtMillis = corrected(cluster.writes().lastAtMillis());
       draft.declared = corrected(cluster.declared());
       draft.gangUnwoundAtMillis = gangUnwound(cluster);
+      draft.joinRefusedAtMillis = joinRefused(cluster);
       draft.drill = corrected(cluster.drill());
       draft.standing = corrected(cluster.standing());
       return new Transition(cluster, draft.build(), List.of(), null);
@@ -76,6 +78,10 @@ final class FutureTimes {
 
   private @Nullable Long gangUnwound(Cluster cluster) {
     return correctedOrNull(cluster.setbacks().gangUnwoundAtMillis(), 0);
+  }
+
+  private @Nullable Long joinRefused(Cluster cluster) {
+    return correctedOrNull(cluster.setbacks().joinRefusedAtMillis(), 0);
   }
 
   private @Nullable Declaration corrected(@Nullable Declaration declared) {

@@ -401,7 +401,7 @@ public final class MarketTransitions {
     Allocation ready = found.get();
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = 0;
-    draft.joinRefusals = 0;
+    draft.joinRefusedAtMillis = null;
     Optional<Allocation> saved =
         Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::pinned);
     if (saved.isPresent()) {
@@ -493,9 +493,9 @@ public final class MarketTransitions {
 
   /**
    * Unwinds a grant, as above, whose node the tenant's Kubernetes cluster did not admit. It counts
-   * as a new node that was given up, and the organization gets no other node of the pool for as
-   * long as it {@linkplain Standing#ranksLast ranks last}: a refusal costs nothing, so it must not
-   * keep machines from others.
+   * as a new node that was given up, and the organization gets no other node of the pool for {@link
+   * Standing#LAST_MILLIS}, and after that one at a time until one joins: a refusal costs nothing,
+   * so it must not keep machines from others.
    */
   public static Transition joinRefused(Cluster cluster, String allocationId, long nowMillis) {
     Transition refused =
@@ -505,7 +505,7 @@ public final class MarketTransitions {
             "the Kubernetes cluster refused the node",
             nowMillis,
             draft -> {
-              draft.joinRefusals++;
+              draft.joinRefusedAtMillis = nowMillis;
               draft.standing = draft.standing.withGiveUp(nowMillis);
             });
     return refused.changesNothing()

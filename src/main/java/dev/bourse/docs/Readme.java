@@ -119,23 +119,28 @@ public final class Readme {
   /**
    * Returns a bound of the cells of a text's tables, without those of one column. The parser adds
    * cells to each row until it has as many as the first one, so a thousand columns and a thousand
-   * rows of one letter are a million cells, and a text of 120 KB has twenty such tables. A table
-   * ends at a blank line at the latest.
+   * rows of one letter are a million cells, and a text of 120 KB has twenty such tables. Tables do
+   * not overlap, and each ends at a blank line at the latest.
    */
   static long maxCells(String text) {
-    List<String> lines = text.lines().toList();
     long cells = 0;
     long rows = 0;
-    for (int i = lines.size() - 1; i >= 0; i--) {
-      String line = lines.get(i);
-      rows = isOf(" \t", line) ? 0 : rows + 1;
-      if (isOf(SEPARATOR, line)) {
-        // A table of one column adds no cells, with or without this character.
-        long separators = line.chars().filter(one -> one == '|').count();
-        cells += separators == 0 ? 0 : rows * (separators + 1);
+    long columns = 0;
+    for (String line : text.lines().toList()) {
+      if (isOf(" \t", line)) {
+        cells += rows * columns;
+        rows = 0;
+        columns = 0;
+      } else {
+        rows++;
+        if (isOf(SEPARATOR, line)) {
+          // A table of one column adds no cells, with or without this character.
+          long separators = line.chars().filter(one -> one == '|').count();
+          columns = Math.max(columns, separators == 0 ? 0 : separators + 1);
+        }
       }
     }
-    return cells;
+    return cells + rows * columns;
   }
 
   private static boolean isOf(String characters, String line) {

@@ -17,8 +17,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record Mail(
     String to, String subject, String text, @Nullable String unsubscribe, Duration useful) {
-  /** Long enough for a mail server that is away for a night, and less than a queue keeps mails. */
-  public static final Duration A_DAY = Duration.ofHours(23);
+  /** How long a sign-in link is valid. */
+  public static final Duration SIGN_IN = Duration.ofMinutes(15);
+
+  /**
+   * How long any other mail is of use: longer than a mail server is away in a night, and two hours,
+   * in which all mails of a full queue have a turn, less than the queue keeps them.
+   */
+  public static final Duration LASTING = Duration.ofHours(21);
 
   private static final Pattern ADDRESS =
       Pattern.compile("[!#-'*+./-9=?A-Z^-~-]{1,64}@[A-Za-z0-9.-]{1,253}");
@@ -46,11 +52,11 @@ public record Mail(
   }
 
   /**
-   * Returns the part of a queue's places that mails like this one may fill. Mails that a person can
-   * end fill half, so that many of them do not keep anybody from a sign-in link.
+   * Returns the part of a queue's places that mails like this one may fill. Mails that may wait for
+   * longer than a sign-in link fill half, so that many of them do not keep anybody from a link.
    */
   int share(int places) {
-    return unsubscribe == null ? places : places / 2;
+    return useful.compareTo(SIGN_IN) <= 0 ? places : places / 2;
   }
 
   /** Returns the headers with which a mail reader offers to end mails of this kind. */

@@ -38,7 +38,7 @@ public final class MemberMails {
                 commit(
                     found.stream()
                         .filter(Mail::isAddress)
-                        .map(to -> new Mail(to, subject, text, Mail.A_DAY))
+                        .map(to -> new Mail(to, subject, text, Mail.LASTING))
                         .toList(),
                     mails -> {
                       List<Statement> all = new ArrayList<>(statements);

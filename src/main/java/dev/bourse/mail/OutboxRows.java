@@ -46,8 +46,9 @@ final class OutboxRows {
    * A mail that waits.
    *
    * @param tries attempts so far
+   * @param waitedMillis the time since it was queued
    */
-  record Waiting(String id, Encrypted encrypted, int tries) {}
+  record Waiting(String id, Encrypted encrypted, int tries, long waitedMillis) {}
 
   /** Another process is sending the mail, or has sent it. */
   private static final class NotDueException extends RuntimeException {
@@ -108,9 +109,10 @@ final class OutboxRows {
     return database
         .readFirst(
             """
-            SELECT mail_id, key_id, ciphertext, tries FROM outbox_mail
+            SELECT mail_id, key_id, ciphertext, tries, %s - accepted_at AS waited FROM outbox_mail
             WHERE mail_id = ? AND dead_at IS NULL\
-            """,
+            """
+                .formatted(now),
             List.of(id),
             OutboxRows::waiting)
         .compose(
@@ -139,14 +141,17 @@ final class OutboxRows {
                     CLAIM_MILLIS,
                     mail.id(),
                     (long) mail.tries())))
-        .map(claimed -> new Waiting(mail.id(), mail.encrypted(), mail.tries() + 1));
+        .map(
+            claimed ->
+                new Waiting(mail.id(), mail.encrypted(), mail.tries() + 1, mail.waitedMillis()));
   }
 
   private static Waiting waiting(Row row) {
     return new Waiting(
         row.text("mail_id"),
         new Encrypted(row.text("key_id"), row.text("ciphertext")),
-        row.smallInteger("tries"));
+        row.smallInteger("tries"),
+        row.integer("waited"));
   }
 
   /** Deletes a mail that was sent, even if another process has claimed it since. */

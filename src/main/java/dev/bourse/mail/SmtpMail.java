@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -30,10 +31,17 @@ public final class SmtpMail extends SmtpQueue {
   private final RandomGenerator random;
   private final Semaphore room = new Semaphore(MAX_WAITING);
 
-  /** By id, with the attempts so far. */
-  private final Map<String, Claim> waiting = new ConcurrentHashMap<>();
+  private final Map<String, Waiting> waiting = new ConcurrentHashMap<>();
+  private final LongSupplier nanoTime;
 
   private volatile boolean isClosed;
+
+  /**
+   * A mail that waits.
+   *
+   * @param tries attempts so far
+   */
+  private record Waiting(Mail mail, int tries, long sinceNanos) {}
 
   /**
    * @param nanoTime the monotonic clock
@@ -65,6 +73,7 @@ public final class SmtpMail extends SmtpQueue {
       RandomGenerator random) {
     super(vertx, server, pausesMillis, pollMillis, clock, nanoTime, random);
     this.random = random;
+    this.nanoTime = nanoTime;
   }
 
   @Override
@@ -82,7 +91,7 @@ public final class SmtpMail extends SmtpQueue {
       return false;
     }
     String id = Ids.next("mail", random);
-    waiting.put(id, new Claim(id, 0, mail, null));
+    waiting.put(id, new Waiting(mail, 0, nanoTime.getAsLong()));
     begin(id);
     return true;
   }
@@ -113,8 +122,16 @@ public final class SmtpMail extends SmtpQueue {
   Future<Optional<Claim>> claim(String id) {
     return Future.succeededFuture(
         Optional.ofNullable(
-            waiting.computeIfPresent(
-                id, (same, mail) -> new Claim(id, mail.tries() + 1, mail.mail(), null))));
+                waiting.computeIfPresent(
+                    id, (same, one) -> new Waiting(one.mail(), one.tries() + 1, one.sinceNanos())))
+            .map(
+                one ->
+                    new Claim(
+                        id,
+                        one.tries(),
+                        TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - one.sinceNanos()),
+                        one.mail(),
+                        null)));
   }
 
   @Override

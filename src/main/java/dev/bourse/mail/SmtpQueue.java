@@ -10,7 +10,6 @@ import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -80,10 +79,12 @@ abstract class SmtpQueue implements MailSender {
    * A mail that this process alone may send now.
    *
    * @param tries attempts, with this one
+   * @param waitedMillis the time since it was queued
    * @param mail null if it cannot be read
    * @param fault why it cannot be read
    */
-  record Claim(String id, int tries, @Nullable Mail mail, @Nullable String fault) {}
+  record Claim(
+      String id, int tries, long waitedMillis, @Nullable Mail mail, @Nullable String fault) {}
 
   /** Lists the ids of mails that are due, the oldest first. */
   abstract Future<List<String>> listDue(int most);
@@ -155,19 +156,15 @@ abstract class SmtpQueue implements MailSender {
     return OptionalLong.of(nowMillis + pauseMillis(pausesMillis, tries));
   }
 
-  private static long pauseMillis(List<Long> pausesMillis, int tries) {
+  /** Returns the delay after this many attempts. */
+  static long pauseMillis(List<Long> pausesMillis, int tries) {
     return pausesMillis.get(Math.min(tries, pausesMillis.size()) - 1);
   }
 
-  /** Returns the number of attempts for which there is time while a mail is of use. */
-  static int mostTries(List<Long> pausesMillis, Duration useful) {
-    int tries = 1;
-    long left = useful.toMillis() - pauseMillis(pausesMillis, tries);
-    while (left >= 0) {
-      tries++;
-      left -= pauseMillis(pausesMillis, tries);
-    }
-    return tries;
+  /** True if a mail is of no use any more when it has its next attempt. */
+  private boolean isLast(Claim claim, Mail mail) {
+    return claim.waitedMillis() + pauseMillis(pausesMillis, claim.tries())
+        > mail.useful().toMillis();
   }
 
   /** Each mail is a queue of its own, so that mails that fail leave room for others. */
@@ -196,9 +193,8 @@ abstract class SmtpQueue implements MailSender {
     @Override
     public Future<Attempt> send(Claim claim) {
       Mail mail = claim.mail();
-      if (mail == null || claim.tries() > mostTries(pausesMillis, mail.useful())) {
-        String fault =
-            mail == null ? claim.fault() : "no process could store the result of its attempt";
+      if (mail == null || claim.waitedMillis() > mail.useful().toMillis()) {
+        String fault = mail == null ? claim.fault() : "it had no turn while it was of use";
         return Future.succeededFuture(new Attempt(null, fault, true));
       }
       return server
@@ -209,8 +205,7 @@ abstract class SmtpQueue implements MailSender {
                   new Attempt(
                       null,
                       SmtpServer.shown(cause),
-                      SmtpServer.isFinal(cause)
-                          || claim.tries() == mostTries(pausesMillis, mail.useful())));
+                      SmtpServer.isFinal(cause) || isLast(claim, mail)));
     }
 
     @Override

@@ -136,9 +136,15 @@ public final class StoredMail extends SmtpQueue {
 
   private Claim read(Waiting waiting) {
     try {
-      return new Claim(waiting.id(), waiting.tries(), decrypt(waiting), null);
+      return new Claim(
+          waiting.id(), waiting.tries(), waiting.waitedMillis(), decrypt(waiting), null);
     } catch (DecryptionException e) {
-      return new Claim(waiting.id(), waiting.tries(), null, String.valueOf(e.getMessage()));
+      return new Claim(
+          waiting.id(),
+          waiting.tries(),
+          waiting.waitedMillis(),
+          null,
+          String.valueOf(e.getMessage()));
     }
   }
 

@@ -10,9 +10,9 @@
  * change it is about, and any process sends it, once or, if a process dies while sending, twice.
  * Without a key it waits in memory ({@link dev.bourse.mail.SmtpMail}) and is lost if the process
  * ends first; the person requests another link. {@link dev.bourse.mail.MemberMails} notifies the
- * members of an organization in the commit of a change. Mails that a person can end fill half of
- * the queue at most, so that sign-in links find room. {@link dev.bourse.mail.Mail} rejects an
- * address or a subject that could inject a header, so that the senders need not check it.
+ * members of an organization in the commit of a change. Other mails than sign-in links fill half of
+ * the queue at most, so that links find room. {@link dev.bourse.mail.Mail} rejects an address or a
+ * subject that could inject a header, so that the senders need not check it.
  *
  * <p>Rejected: a queue in the store without encryption, because backups would contain links that
  * sign people in.

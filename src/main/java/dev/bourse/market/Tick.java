@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -67,8 +68,11 @@ final class Tick {
    */
   private final Set<String> last;
 
-  /** Organizations that rank last and whose Kubernetes clusters refused the last node. */
+  /** Organizations of which a Kubernetes cluster refused a node within the last ten minutes. */
   private final Set<String> refusing;
+
+  /** Organizations of which a Kubernetes cluster refused a node, and none has joined it since. */
+  private final Set<String> probing;
 
   /** Grants of minimums that were not completed in time. The tick reads clusters without them. */
   private final Map<String, List<Allocation>> overdue = new HashMap<>();
@@ -235,20 +239,16 @@ final class Tick {
     this.nowMillis = nowMillis;
     this.clusters = standing.stream().map(this::seen).toList();
     this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
+    this.refusing =
+        orgsOf(refusedAt -> refusedAt <= nowMillis && nowMillis < refusedAt + Standing.LAST_MILLIS);
+    this.probing = orgsOf(refusedAt -> true);
     Set<String> waiting =
         clusters.stream()
             .filter(
                 cluster ->
-                    SpendingAllowance.buys(cluster, pool.gpusPerNode())
+                    !refusing.contains(cluster.orgId())
+                        && SpendingAllowance.buys(cluster, pool.gpusPerNode())
                         && cluster.ceilingCents() >= pool.reserveCents())
-            .map(Cluster::orgId)
-            .collect(Collectors.toUnmodifiableSet());
-    this.refusing =
-        clusters.stream()
-            .filter(
-                cluster ->
-                    cluster.setbacks().joinRefusals() > 0
-                        && cluster.standing().ranksLast(nowMillis))
             .map(Cluster::orgId)
             .collect(Collectors.toUnmodifiableSet());
     this.last =
@@ -257,6 +257,17 @@ final class Tick {
             .map(Cluster::orgId)
             .filter(org -> waiting.size() > (waiting.contains(org) ? 1 : 0))
             .collect(Collectors.toUnmodifiableSet());
+  }
+
+  private Set<String> orgsOf(LongPredicate refusedAt) {
+    return clusters.stream()
+        .filter(
+            cluster -> {
+              Long at = cluster.setbacks().joinRefusedAtMillis();
+              return at != null && refusedAt.test(at);
+            })
+        .map(Cluster::orgId)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   private Cluster seen(Cluster cluster) {
@@ -627,8 +638,21 @@ final class Tick {
       return held;
     }
     int declared = cluster.declaredSlots(pool.gpusPerNode());
+    if (cluster.kind() == Cluster.Kind.K8S && probing.contains(cluster.orgId())) {
+      declared = Math.min(declared, probe(cluster, held));
+    }
     Integer more = affordable.get(cluster.name());
     return more == null ? declared : Math.min(declared, held + more);
+  }
+
+  /**
+   * Returns the slots with which a cluster tries whether a node joins: one more, or its minimum.
+   */
+  private int probe(Cluster cluster, int held) {
+    boolean isTrying =
+        cluster.allocations().stream()
+            .anyMatch(a -> a.state() == Allocation.State.PROVISIONING && a.replaces() == null);
+    return isTrying ? held : Math.max(held + 1, cluster.minimumSlots(pool.gpusPerNode()));
   }
 
   /**
@@ -852,7 +876,7 @@ final class Tick {
   /**
    * Returns true if a cluster lost a won seat or a new node by its own change: fewer nodes, a
    * larger minimum or a lower ceiling. A provisioning node is protected unless its cluster gave the
-   * protection up.
+   * protection up. A wait after a refused node is no change of the cluster's own.
    */
   private boolean hasGivenUp(
       Cluster cluster, int seats, List<MarketTransitions.Orders.Taken> taken) {
@@ -861,7 +885,9 @@ final class Tick {
     Standing.Gate before = cluster.standing().gate();
     boolean isLowered = before != null && cluster.ceilingCents() < before.ceilingCents();
     boolean isLost =
-        cluster.standing().awaitedSlots() > Math.max(0, seats - held) && !pool.isPaused();
+        cluster.standing().awaitedSlots() > Math.max(0, seats - held)
+            && !pool.isPaused()
+            && !probing.contains(cluster.orgId());
     if (isLost
         && (isLowered || bids(cluster) < won || cluster.minimumSlots(pool.gpusPerNode()) > won)) {
       return true;

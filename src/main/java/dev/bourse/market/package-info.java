@@ -47,9 +47,9 @@
  * tenant's control plane uses it from then on. Rejected: joins only after all machines are
  * prepared, because a control plane that refuses one node would use the others until the minimum is
  * given up. A refused node is unwound without a fault of the machine, and the organization gets no
- * other node of the pool for ten minutes ({@link
- * dev.bourse.capacity.MarketTransitions#joinRefused}). Known residue: its next grant may be refused
- * again, so a free machine is cleaned once in ten minutes at no cost to it.
+ * other node of the pool for ten minutes, and then one at a time until one joins ({@link
+ * dev.bourse.capacity.MarketTransitions#joinRefused}). Known residue: a machine for each of its
+ * clusters, or as many as a minimum needs, are granted and cleaned in each ten minutes at no cost.
  *
  * <p>The auction decides which nodes have no seat; {@link dev.bourse.market.Notices} decides what
  * happens to them. A holder that is outbid gets a notice and bids on as an incumbent, so notices

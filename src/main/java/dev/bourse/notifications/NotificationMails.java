@@ -63,29 +63,37 @@ final class NotificationMails {
     this.text = text;
   }
 
-  /** Reads some news and sends some mails; returns whether there may be more. */
-  Future<Boolean> step(long nowMillis) {
-    return scan(nowMillis)
+  /**
+   * Reads some news and sends some mails; returns whether there may be more.
+   *
+   * @param isConfirmed false if the clock may be ahead: then nothing is left out because of its age
+   */
+  Future<Boolean> step(long nowMillis, boolean isConfirmed) {
+    return scan(nowMillis, isConfirmed)
         .compose(
             more ->
                 // All events of a tick belong in one mail, so all are read first, for some seconds.
                 more && nowMillis - toldMillis < MAX_SCAN_MILLIS
                     ? Future.succeededFuture(true)
-                    : tellAll(more, nowMillis));
+                    : tellAll(more, nowMillis, isConfirmed));
   }
 
-  private Future<Boolean> tellAll(boolean more, long nowMillis) {
+  private Future<Boolean> tellAll(boolean more, long nowMillis, boolean isConfirmed) {
     toldMillis = nowMillis;
-    return tell(Pace.AT_ONCE, nowMillis)
+    return tell(Pace.AT_ONCE, nowMillis, isConfirmed)
         .compose(
-            many ->
-                many
-                    ? Future.succeededFuture(true)
-                    : tell(Pace.DIGEST, nowMillis).map(full -> full || more));
+            many -> {
+              if (many) {
+                return Future.succeededFuture(true);
+              }
+              return isConfirmed
+                  ? tell(Pace.DIGEST, nowMillis, true).map(full -> full || more)
+                  : Future.succeededFuture(more);
+            });
   }
 
   /** Writes lines for some of the news; returns whether there may be more. */
-  private Future<Boolean> scan(long now) {
+  private Future<Boolean> scan(long now, boolean isConfirmed) {
     return Future.all(store.findScan(), activity.newestId(), trails.newestSettled())
         .compose(
             read -> {
@@ -97,7 +105,14 @@ final class NotificationMails {
                       store.listTrail(scan, settled, MAX_ENTRIES))
                   .compose(
                       found ->
-                          write(scan, newest, settled, found.resultAt(0), found.resultAt(1), now));
+                          write(
+                              scan,
+                              newest,
+                              settled,
+                              found.resultAt(0),
+                              found.resultAt(1),
+                              now,
+                              isConfirmed));
             })
         .recover(
             failure ->
@@ -107,7 +122,13 @@ final class NotificationMails {
   }
 
   private Future<Boolean> write(
-      Scan scan, long newest, long settled, List<News> happened, List<News> recorded, long now) {
+      Scan scan,
+      long newest,
+      long settled,
+      List<News> happened,
+      List<News> recorded,
+      long now,
+      boolean isConfirmed) {
     List<News> read = new ArrayList<>();
     long trail = scan.trail();
     long lines = 0;
@@ -141,24 +162,30 @@ final class NotificationMails {
             scan.revision());
     List<News> told =
         read.stream().filter(entry -> entry.atMillis() > now - MAX_AGE_MILLIS).toList();
-    return store.write(scan, after, read, told, now).map(!isWhole);
+    return isConfirmed || told.size() == read.size()
+        ? store.write(scan, after, read, told, now).map(!isWhole)
+        : Future.succeededFuture(false);
   }
 
   /** Sends mails to some members; returns whether there may be more. */
-  private Future<Boolean> tell(Pace pace, long now) {
+  private Future<Boolean> tell(Pace pace, long now, boolean isConfirmed) {
     // A member whose mail cannot be stored must not keep the mails of others.
     return store
         .listDue(pace, now, MAX_MEMBERS)
         .compose(
             due ->
-                BoundedWork.each(due.iterator(), AT_ONCE, member -> tell(member, now))
+                BoundedWork.each(due.iterator(), AT_ONCE, member -> tell(member, now, isConfirmed))
                     .map(done -> due.size() == MAX_MEMBERS));
   }
 
-  private Future<Void> tell(Due due, long now) {
+  private Future<Void> tell(Due due, long now, boolean isConfirmed) {
     return store
         .listLines(due, now - MAX_AGE_MILLIS)
-        .compose(lines -> send(due, lines, now))
+        .compose(
+            lines ->
+                lines.isEmpty() && !isConfirmed
+                    ? Future.<Void>succeededFuture()
+                    : send(due, lines, now))
         .recover(
             failure -> {
               if (failure instanceof NewsConflictException || failure instanceof ApiException) {

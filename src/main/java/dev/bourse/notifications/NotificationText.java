@@ -44,7 +44,7 @@ record NotificationText(Supplier<String> baseUrl, EventLink link, UnsubscribeTok
                   subject(due, bodies, events),
                   text(bodies, events, unsubscribe),
                   unsubscribe,
-                  Mail.A_DAY);
+                  Mail.LASTING);
             });
   }
 

@@ -70,11 +70,14 @@ public final class Notifications {
   /**
    * Reads some news and sends some of the mails that are due; returns whether there may be more.
    * Does nothing while there is a doubt about the clock. It does not wait for a confirmed clock,
-   * because a notice is over by then.
+   * because a notice is over by then; only digests and old news wait for one, because a clock that
+   * is ahead would discard them.
    */
   public Future<Boolean> step() {
     OptionalLong now = time.undoubtedMillis();
-    return now.isPresent() ? mails.step(now.getAsLong()) : Future.succeededFuture(false);
+    return now.isPresent()
+        ? mails.step(now.getAsLong(), time.confirmedMillis().isPresent())
+        : Future.succeededFuture(false);
   }
 
   /** Deletes old lines, and rows of members who left; returns whether there may be more. */

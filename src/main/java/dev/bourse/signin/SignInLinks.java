@@ -25,7 +25,7 @@ public final class SignInLinks implements Invitations {
   private static final Logger LOG = LoggerFactory.getLogger(SignInLinks.class);
 
   /** The validity of a requested link; invitations have a validity of their own. */
-  static final Duration VALIDITY = Duration.ofMinutes(15);
+  static final Duration VALIDITY = Mail.SIGN_IN;
 
   /** The time to choose among organizations. */
   static final Duration CHOICE = Duration.ofMinutes(10);
@@ -250,6 +250,6 @@ public final class SignInLinks implements Invitations {
         """
             .formatted(
                 inviter.isEmpty() ? "An operator of this service" : inviter, where, url(token)),
-        Mail.A_DAY);
+        Mail.LASTING);
   }
 }

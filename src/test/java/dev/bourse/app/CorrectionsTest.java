@@ -283,7 +283,7 @@ class CorrectionsTest {
               "mail_id, key_id, ciphertext, accepted_at, due_at, tries",
               "'tried', 'k', '', :now, :ahead, 1",
               "mail_id = 'tried'",
-              Map.of("accepted_at", 0L, "due_at", 300_000L)),
+              Map.of("accepted_at", 0L, "due_at", 900_000L)),
           inserted(
               "mail_line",
               "org_id, username, pace, slot, kind, at, body",
@@ -577,6 +577,7 @@ class CorrectionsTest {
           "cluster.gate_priced_at",
           "cluster.gave_up_at",
           "cluster.gang_unwound_at",
+          "cluster.join_refused_at",
           "cluster.last_write_at",
           "cluster.priced_at",
           "cluster.spend_since");

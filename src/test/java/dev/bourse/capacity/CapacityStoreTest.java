@@ -319,6 +319,7 @@ class CapacityStoreTest extends StoreFixture {
             new Alerts.Thresholds(10, 300L, 2, 9_000L, 60_000L),
             Set.of(Alerts.Kind.SPEND, Alerts.Kind.LEASE));
     draft.gangUnwoundAtMillis = LATER + 7_000;
+    draft.joinRefusedAtMillis = LATER + 7_500;
     draft.drill = new Drill(LATER + 8_000);
     Allocation held = at(cluster, 0);
     draft.put(

@@ -324,7 +324,8 @@ class CapacityWalkTest {
 
     /** The cause that the activity names for a grant that was unwound. */
     private String unwoundBy(Cluster before) {
-      return cluster.setbacks().joinRefusals() > before.setbacks().joinRefusals()
+      return !Objects.equals(
+              cluster.setbacks().joinRefusedAtMillis(), before.setbacks().joinRefusedAtMillis())
           ? "the Kubernetes cluster refused the node"
           : "broken";
     }

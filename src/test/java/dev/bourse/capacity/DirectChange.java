@@ -90,4 +90,19 @@ public final class DirectChange {
       return new Transition(cluster, draft.build(), List.of(), null);
     };
   }
+
+  /** Gives a cluster seats that wait for their nodes. */
+  public static Cluster awaiting(Cluster cluster, int slots, long nowMillis) {
+    Cluster.Draft draft = cluster.draft();
+    Declaration declared = cluster.declared();
+    draft.standing =
+        new Standing(
+            new Standing.Gate(
+                cluster.ceilingCents(),
+                declared == null ? 0 : declared.pricedAtMillis(),
+                nowMillis),
+            slots,
+            null);
+    return draft.build();
+  }
 }

@@ -208,15 +208,15 @@ class SmtpMailTest {
             "<a@b.example>",
             "a b@c.example",
             "@c.example")) {
-      assertThrows(IllegalArgumentException.class, () -> new Mail(to, "s", "t", Mail.A_DAY), to);
+      assertThrows(IllegalArgumentException.class, () -> new Mail(to, "s", "t", Mail.LASTING), to);
     }
     for (String subject : List.of("s\r\nBcc: c@d.example", "s\n", "s\0")) {
       assertThrows(
           IllegalArgumentException.class,
-          () -> new Mail("a@b.example", subject, "t", Mail.A_DAY),
+          () -> new Mail("a@b.example", subject, "t", Mail.LASTING),
           subject);
     }
-    assertEquals("o'hara+1@b.example", new Mail("o'hara+1@b.example", "s", "t", Mail.A_DAY).to());
+    assertEquals("o'hara+1@b.example", new Mail("o'hara+1@b.example", "s", "t", Mail.LASTING).to());
   }
 
   @Test

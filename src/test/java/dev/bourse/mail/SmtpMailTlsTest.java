@@ -40,10 +40,10 @@ class SmtpMailTlsTest {
           "alice@acme.example",
           "Sign in",
           "Open this:\n\nhttp://localhost/x?token=1\n",
-          Duration.ofMillis(5));
+          Duration.ofSeconds(30));
 
   /** Longer than the mail is of use. */
-  private static final long NO_RETRY = 60_000;
+  private static final Long NO_RETRY = 60_000L;
 
   /** The JDK's keytool creates one in a process of its own, which takes a second. */
   private static final SelfSignedCertificate CERTIFICATE =
@@ -128,7 +128,7 @@ class SmtpMailTlsTest {
   }
 
   private SmtpMail sender(
-      String host, int port, String password, MailConfig.Security security, long pauseMillis) {
+      String host, int port, String password, MailConfig.Security security, Long... pauses) {
     SmtpMail made =
         new SmtpMail(
             vertx,
@@ -139,7 +139,7 @@ class SmtpMailTlsTest {
                 30_000,
                 100,
                 CERTIFICATE.trustOptions()),
-            List.of(pauseMillis),
+            List.of(pauses),
             20,
             clock,
             System::nanoTime,
@@ -195,7 +195,9 @@ class SmtpMailTlsTest {
   void withAWrongPasswordTheMailIsGivenUpAndTheLogSaysWhyWithoutThePassword() throws Exception {
     SSLContext tls = tls();
     int port = serve(made -> made.startTlsSocketFactory(tls).enableTLS().requireTLS());
-    String log = givenUp(sender("localhost", port, "wrong pass", MailConfig.Security.STARTTLS, 2));
+    String log =
+        givenUp(
+            sender("localhost", port, "wrong pass", MailConfig.Security.STARTTLS, 10L, NO_RETRY));
     assertTrue(log.contains("AUTH"), log);
     assertFalse(log.contains("wrong pass"), log);
     assertFalse(logins.isEmpty());
@@ -230,7 +232,19 @@ class SmtpMailTlsTest {
     int port = Ports.free();
     serve(port, made -> made.startTlsSocketFactory(theirs).enableTLS().requireTLS());
     // More failures than concurrent connections; none of the connections leaks.
-    String log = givenUp(sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, 1));
+    String log =
+        givenUp(
+            sender(
+                "localhost",
+                port,
+                PASSWORD,
+                MailConfig.Security.STARTTLS,
+                1L,
+                1L,
+                1L,
+                1L,
+                1L,
+                NO_RETRY));
     assertTrue(log.contains("in 6 attempts"), log);
     Objects.requireNonNull(server).stop();
     SSLContext ours = tls();

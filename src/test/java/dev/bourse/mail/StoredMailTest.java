@@ -27,10 +27,10 @@ import org.junit.jupiter.api.Test;
 /** Mail that several processes queue and send, through a real server. */
 class StoredMailTest extends StoreFixture {
   private static final Keyring KEYRING = keyring(1);
-  private static final List<Long> PAUSES = List.of(10L);
+  private static final Duration USEFUL = Duration.ofMinutes(15);
 
-  /** Two pauses end within it. */
-  private static final Duration USEFUL = Duration.ofMillis(25);
+  /** Two pauses end while a mail is of use. */
+  private static final List<Long> PAUSES = List.of(10L, 10L, 900_001L);
 
   private final GreenMail server = MailServer.smtp(0);
   private final List<StoredMail> processes = new ArrayList<>();
@@ -175,9 +175,9 @@ class StoredMailTest extends StoreFixture {
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
-    StoredMail process = process(port, KEYRING, PAUSES);
+    StoredMail process = process(port, KEYRING, List.of(10L));
     process.start(TestJobs.of(vertx, clock));
-    assertTrue(process.send(new Mail("a@acme.example", "s", "t\n", Mail.A_DAY)));
+    assertTrue(process.send(new Mail("a@acme.example", "s", "t\n", Mail.LASTING)));
     eventually("it was tried", () -> count("tries > 1") == 1);
     GreenMail late = MailServer.smtp(port);
     late.start();
@@ -189,12 +189,22 @@ class StoredMailTest extends StoreFixture {
     }
   }
 
-  /** A link is tried while it is valid; any other mail, until the queue would discard it. */
   @Test
-  void aMailIsTriedWhileItIsOfUse() {
-    List<Long> pauses = SmtpQueue.USUAL_PAUSES_MILLIS;
-    assertEquals(6, SmtpQueue.mostTries(pauses, Duration.ofMinutes(15)));
-    assertEquals(97, SmtpQueue.mostTries(pauses, Mail.A_DAY));
+  void aMailThatHadNoTurnWhileItWasOfUseIsNotSent() throws Exception {
+    takeAndEnd(mail(1));
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE outbox_mail SET accepted_at = accepted_at - ?",
+                    USEFUL.toMillis() + 1))));
+    StoredMail late = process(port(), KEYRING, PAUSES);
+    late.start(TestJobs.of(vertx, clock));
+    untilNoneWaits();
+    assertEquals(
+        List.of("it had no turn while it was of use"), texts("SELECT fault FROM outbox_mail"));
+    assertEquals(1, late.undelivered());
+    assertEquals(0, server.getReceivedMessages().length);
   }
 
   @Test
@@ -240,11 +250,12 @@ class StoredMailTest extends StoreFixture {
   }
 
   @Test
-  void mailsThatCanBeEndedLeaveHalfOfThePlacesToOthers() throws Exception {
+  void mailsThatMayWaitForLongLeaveHalfOfThePlacesToOthers() throws Exception {
     fill(OutboxRows.MAX_WAITING / 2 - 1);
     StoredMail process = process(1, KEYRING, PAUSES);
     Mail bulk =
-        new Mail("a@acme.example", "s", "t\n", "https://b.example/unsubscribe?token=t", USEFUL);
+        new Mail(
+            "a@acme.example", "s", "t\n", "https://b.example/unsubscribe?token=t", Mail.LASTING);
     await(process.send(bulk, database::commit));
     fails(OutboxFullException.class, process.send(bulk, database::commit));
     await(process.send(mail(1), database::commit));

@@ -376,8 +376,9 @@ class TickTest {
     assertEquals(new Verdict(false, true), decided(soon).verdict());
 
     long later = NOW + 600_000;
-    assertEquals(
-        List.of("c1", "c2", "c3"), winners(tick(POOL, later, nodes(9), refusing, sister, rival)));
+    Tick.Outcome next = tick(POOL, later, nodes(9), refusing, sister, rival);
+    assertEquals(List.of("c1", "c2", "c3"), winners(next));
+    assertEquals(1, decided(next).grants().size(), "one node shows whether it joins");
   }
 
   @Test
@@ -388,6 +389,17 @@ class TickTest {
 
     Cluster joined = MarketTransitions.provisioned(refused, "a1", 0, NOW).next();
     assertEquals(List.of("c1"), winners(tick(POOL, NOW + 1, nodes(9), joined)));
+  }
+
+  /** Another cluster's seats are not given up by its own change. */
+  @Test
+  void aWaitAfterARefusedNodeIsNoFaultOfAnotherCluster() {
+    Cluster refusing = Sample.onK8s(granted(declared(16), 0, null, NOW));
+    refusing = MarketTransitions.joinRefused(refusing, "a0", NOW).next();
+    Cluster sister = Sample.bidder("c2", "acme", "3.00", 16, 1, NOW);
+    sister = DirectChange.awaiting(sister, 2, NOW);
+    Tick.Outcome outcome = tick(POOL, NOW + 1, nodes(9), refusing, sister);
+    assertTrue(outcome.decided().values().stream().noneMatch(Tick.ClusterDecision::hasGivenUp));
   }
 
   /** A replacement does not need a seat, so the wait for seats alone would not stop it. */

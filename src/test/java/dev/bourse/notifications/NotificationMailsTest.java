@@ -197,7 +197,7 @@ class NotificationMailsTest extends StoreFixture {
   }
 
   private void run() throws Exception {
-    while (await(process().step(clock.millis()))) {}
+    while (await(process().step(clock.millis(), true))) {}
   }
 
   private long rows() throws Exception {
@@ -251,7 +251,7 @@ class NotificationMailsTest extends StoreFixture {
   void ofTwoProcessesOneMails() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));
     notice(1);
-    await(Future.all(process().step(clock.millis()), process().step(clock.millis())));
+    await(Future.all(process().step(clock.millis(), true), process().step(clock.millis(), true)));
     assertEquals(1, rows());
   }
 
@@ -488,7 +488,7 @@ class NotificationMailsTest extends StoreFixture {
                   "public_ip=198.18.0.7 slot=0")));
     }
     await(database.commit(rows));
-    assertFalse(await(process().step(clock.millis())));
+    assertFalse(await(process().step(clock.millis(), true)));
     assertEquals(1, told("node 198.18.0.7 does not answer"));
     for (int i = 0; i < 3; i++) {
       clock.advance(NotificationMails.OPEN_MILLIS);
@@ -601,7 +601,7 @@ class NotificationMailsTest extends StoreFixture {
     untilEight();
     choose(ANN, Map.of("notice", "at-once"));
     notice(2);
-    assertTrue(await(process().step(clock.millis())), "there are more digests");
+    assertTrue(await(process().step(clock.millis(), true)), "there are more digests");
     assertEquals("ann@acme.example", sent.get(0).to());
     run();
     assertEquals(NotificationMails.MAX_MEMBERS + 2, sent.size());
@@ -631,12 +631,12 @@ class NotificationMailsTest extends StoreFixture {
   void theNoticesOfATickAreOneMail() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));
     NotificationMails process = process();
-    await(process.step(clock.millis()));
+    await(process.step(clock.millis(), true));
     for (int i = 0; i < 2 * NotificationMails.MAX_ENTRIES; i++) {
       cluster("tick-" + i);
       noticeOf("tick-" + i);
     }
-    while (await(process.step(clock.millis()))) {}
+    while (await(process.step(clock.millis(), true))) {}
     assertEquals(
         List.of("acme: 200 events of your clusters"), sent.stream().map(Mail::subject).toList());
   }
