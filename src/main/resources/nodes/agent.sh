@@ -117,7 +117,7 @@ poll_notice() {
   fi
   wait_s=$1
   [ "$wait_s" -le "$poll_seconds" ] || wait_s=$poll_seconds
-  sed "s|/metrics\"\$|/notices?wait_s=$wait_s${heard:+\&after=$heard}\"|" "$mark.agent-access" |
+  sed "s|/metrics\"\$|/notices?wait_s=$wait_s${heard:+\&last=$heard}\"|" "$mark.agent-access" |
     curl -q -s -m $((wait_s + 5)) -w '%{http_code}' -K - 2>/dev/null
 }
 

@@ -44,7 +44,7 @@ public final class HeldNodeRoutes {
     RequestContext request = RequestContext.current();
     long begunNanos = request == null ? 0 : request.nanos();
     return polls
-        .next(call.node(), call.findText("after"), call.integer("wait_s") * 1_000, call::ifGone)
+        .next(call.node(), call.findText("last"), call.integer("wait_s") * 1_000, call::ifGone)
         .onComplete(
             over -> {
               if (request != null) {

@@ -121,7 +121,7 @@ public final class NoticePolls {
    * @param sequence its sequence
    */
   record Known(NodeNotice notice, long sequence) {
-    /** Returns the notice of a parameter {@code after}, which the contract's pattern accepts. */
+    /** Returns the notice of a parameter {@code last}, which the contract's pattern accepts. */
     static Known parse(String after) {
       int end = after.lastIndexOf(':');
       return new Known(
@@ -136,13 +136,13 @@ public final class NoticePolls {
    * allocation ends, and with {@code overloaded} for too many polls of the node, of its
    * organization or in total.
    *
-   * @param after the parameter {@code after} of the contract; empty if the machine has no notice
+   * @param last the parameter {@code last} of the contract; empty if the machine has no notice
    * @param millis the longest wait
    * @param ifGone receives the action to run when the caller disconnects
    */
   Future<Optional<JsonObject>> next(
-      NodeAgent agent, Optional<String> after, long millis, Consumer<Runnable> ifGone) {
-    Optional<Known> known = after.map(Known::parse);
+      NodeAgent agent, Optional<String> last, long millis, Consumer<Runnable> ifGone) {
+    Optional<Known> known = last.map(Known::parse);
     Poll poll =
         new Poll(
             agent.allocationId(),

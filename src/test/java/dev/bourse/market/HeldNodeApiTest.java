@@ -30,7 +30,7 @@ class HeldNodeApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(5, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(6, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -285,7 +285,7 @@ class HeldNodeApiTest {
     String path = "/api/node/notices?wait_s=";
     assertNull(agent.get(path + 0).ok().getValue("notice"));
     agent.get(path + 26).refused(ErrorCode.BAD_REQUEST);
-    agent.get(path + "0&after=outbid-1:given").refused(ErrorCode.BAD_REQUEST);
+    agent.get(path + "0&last=outbid-1:given").refused(ErrorCode.BAD_REQUEST);
     red.caller().get(path + 0).refused(ErrorCode.UNAUTHORIZED);
 
     CompletableFuture<JsonObject> waiting =
@@ -295,7 +295,7 @@ class HeldNodeApiTest {
         .ok();
     JsonObject notice = waiting.get(60, TimeUnit.SECONDS).getJsonObject("notice");
     assertTrue(notice.getBoolean("drill"));
-    String after = "&after=" + notice.getString("id") + ":given:" + notice.getLong("sequence");
+    String after = "&last=" + notice.getString("id") + ":given:" + notice.getLong("sequence");
     assertNull(agent.get(path + 0 + after).ok().getValue("notice"));
 
     CompletableFuture<HttpAnswer> last =

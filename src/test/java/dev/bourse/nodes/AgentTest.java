@@ -200,7 +200,7 @@ class AgentTest extends SshNodesFixture {
     notices.add(answer(OUTBID, 100));
     eventually("the next poll", () -> polls.size() == 2);
     assertEquals(OUTBID.toJson(100), told());
-    String known = "Bearer brn_a_b waits&after=outbid-1764378000000:";
+    String known = "Bearer brn_a_b waits&last=outbid-1764378000000:";
     assertEquals(known + "given:100", polls.get(1));
 
     assertEquals(

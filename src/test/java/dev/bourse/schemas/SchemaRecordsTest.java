@@ -14,9 +14,9 @@ import dev.bourse.schemas.common.BillingHoldJson;
 import dev.bourse.schemas.common.HistoryJson;
 import dev.bourse.schemas.vm.CapacityDeclarationJson;
 import dev.bourse.schemas.vm.EnvironmentJson;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -119,8 +119,10 @@ class SchemaRecordsTest {
     }
     Matcher words = Pattern.compile("_(.)").matcher(property);
     String name = words.replaceAll(word -> word.group(1).toUpperCase(Locale.ROOT));
+    JsonArray choice = schema.getJsonArray("oneOf");
+    JsonObject value = choice == null ? schema : choice.getJsonObject(0);
     boolean isTime =
-        "date-time".equals(schema.getString("format")) && JsonRecord.class.isAssignableFrom(type);
+        "date-time".equals(value.getString("format")) && JsonRecord.class.isAssignableFrom(type);
     return isTime ? name + "Millis" : name;
   }
 
@@ -152,42 +154,62 @@ class SchemaRecordsTest {
 
   private static void assertReadUnchanged(String name) throws ReflectiveOperationException {
     Class<?> type = Class.forName("dev.bourse.schemas." + name);
-    RecordComponent[] members = type.getRecordComponents();
-    Constructor<?> constructor =
-        type.getDeclaredConstructor(
-            Arrays.stream(members).map(RecordComponent::getType).toArray(Class<?>[]::new));
     Random random = new Random(11);
     for (int i = 0; i < REQUESTS; i++) {
-      JsonObject body = new JsonObject();
-      List<@Nullable Object> sent = new ArrayList<>();
-      for (RecordComponent member : members) {
-        Object value = sample(member, random);
-        sent.add(value);
-        send(body, member(member), value);
-      }
-      JsonObject parsed = (JsonObject) Objects.requireNonNull(StrictJson.parse(bytes(body)));
+      Object sent = request(type, random);
+      JsonObject parsed = (JsonObject) Objects.requireNonNull(StrictJson.parse(bytes(json(sent))));
       assertEquals(
-          constructor.newInstance(sent.toArray()),
-          type.getMethod("read", JsonObject.class).invoke(null, parsed),
-          "request " + i);
+          sent, type.getMethod("read", JsonObject.class).invoke(null, parsed), "request " + i);
     }
   }
 
-  private static void send(JsonObject body, String name, @Nullable Object value) {
+  private static Object request(Class<?> type, Random random) throws ReflectiveOperationException {
+    RecordComponent[] members = type.getRecordComponents();
+    List<@Nullable Object> values = new ArrayList<>();
+    for (RecordComponent member : members) {
+      values.add(sample(member, random));
+    }
+    return type.getDeclaredConstructor(
+            Arrays.stream(members).map(RecordComponent::getType).toArray(Class<?>[]::new))
+        .newInstance(values.toArray());
+  }
+
+  private static JsonObject json(Object request) throws ReflectiveOperationException {
+    JsonObject body = new JsonObject();
+    for (RecordComponent member : request.getClass().getRecordComponents()) {
+      send(body, member(member), member.getAccessor().invoke(request));
+    }
+    return body;
+  }
+
+  private static void send(JsonObject body, String name, @Nullable Object value)
+      throws ReflectiveOperationException {
     if (value instanceof Setting.To<?> to) {
-      body.put(name, to.value());
+      body.put(name, inJson(to.value()));
     } else if (value instanceof Setting.Cleared<?>) {
       body.putNull(name);
     } else if (value != null && !(value instanceof Setting.Kept<?>)) {
-      body.put(name, value);
+      body.put(name, inJson(value));
     }
+  }
+
+  private static Object inJson(Object value) throws ReflectiveOperationException {
+    if (value instanceof List<?> list) {
+      JsonArray array = new JsonArray();
+      for (Object item : list) {
+        array.add(inJson(item));
+      }
+      return array;
+    }
+    return value.getClass().isRecord() ? json(value) : value;
   }
 
   private static byte[] bytes(JsonObject body) {
     return body.toBuffer().getBytes();
   }
 
-  private static @Nullable Object sample(RecordComponent member, Random random) {
+  private static @Nullable Object sample(RecordComponent member, Random random)
+      throws ReflectiveOperationException {
     Type type = member.getGenericType();
     if (member.getType() == Setting.class) {
       Type of = ((ParameterizedType) type).getActualTypeArguments()[0];
@@ -201,7 +223,7 @@ class SchemaRecordsTest {
     return isOptional && random.nextBoolean() ? null : value(type, random);
   }
 
-  private static Object value(Type type, Random random) {
+  private static Object value(Type type, Random random) throws ReflectiveOperationException {
     if (type == int.class || type == Integer.class) {
       return random.nextInt();
     }
@@ -214,8 +236,18 @@ class SchemaRecordsTest {
     if (type == BigDecimal.class) {
       return decimal(random);
     }
-    if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
-      return List.of(text(random), text(random));
+    if (type instanceof ParameterizedType some && some.getRawType() == List.class) {
+      Type of = some.getActualTypeArguments()[0];
+      return List.of(value(of, random), value(of, random));
+    }
+    if (type instanceof ParameterizedType some && some.getRawType() == Map.class) {
+      return Map.of("A", text(random), "B", text(random));
+    }
+    if (type instanceof Class<?> some && some.isRecord()) {
+      return request(some, random);
+    }
+    if (type == Object.class) {
+      return random.nextBoolean() ? text(random) : random.nextBoolean();
     }
     assertEquals(String.class, type);
     return text(random);

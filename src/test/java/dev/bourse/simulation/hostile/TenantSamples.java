@@ -79,7 +79,7 @@ final class TenantSamples {
         "awaitNotice",
         s ->
             HostileTarget.bearing(s, agent)
-                .value("after", "outbid-1764378000000:given:1125899906842677")
+                .value("last", "outbid-1764378000000:given:1125899906842677")
                 .value("wait_s", "0"));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
     String held = client.active().get(0);
