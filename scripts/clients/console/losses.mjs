@@ -475,7 +475,7 @@ async function readBid() {
   return site.program(site.acmeToken, "GET", "/api/k8s/clusters/acme-k8s");
 }
 
-/** A bid of a Kubernetes cluster asks as a declaration does, by the preview of what is sent. Its nodes have names. */
+/** A bid for a Kubernetes cluster is previewed and confirmed as a declaration is. Its nodes are shown by name. */
 async function asksForABid(alice) {
   const { page } = alice;
   const {
@@ -519,10 +519,10 @@ async function asksForABid(alice) {
   assert.equal((await readBid()).version, version);
   assert.doesNotMatch(await page.getByRole("main").textContent(), /\d+\.\d+\.\d+\.\d+/, "no address of a node");
   alice.quiet();
-  console.log("a bid for fewer GPUs asks, with the node that goes");
+  console.log("a bid for fewer GPUs is confirmed first, and the question names the lost node");
 }
 
-/** The page of a Kubernetes cluster shows what others write, and writes what nothing is lost by. */
+/** The page of a Kubernetes cluster shows bids of others, and sends a bid without losses unasked. */
 async function followsABid(alice) {
   const { page } = alice;
   const { version, bid } = await readBid();

@@ -38,8 +38,9 @@ notify() {
   wait "$group"
 }
 
-# deliver ALLOCATION ID STATE SEQUENCE JSON: ends without a change if the machine was told this. If it was told
-# something newer, it prints the sequence of that, because a caller whose database was set back counts from below.
+# deliver ALLOCATION ID STATE SEQUENCE JSON: ends without a change if the machine has this notice. If the machine has a
+# newer one, from its agent or another process, or because the caller's database was set back, it prints the sequence
+# of that.
 # On a full disk a notice is told as well; the machine forgets that, and the notice may come again.
 deliver() {
   echo "$$ $boot" >"$mark.notifier" || :

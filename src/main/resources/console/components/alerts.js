@@ -14,7 +14,7 @@ const TOLD = {
 
 const FIELDS = ['rival_within_percent', 'price_above_per_gpu_hour', 'supply_under_nodes', 'spend_above_usd', 'lease_ends_within_s'];
 
-/** `<bourse-alerts cluster .kind=… .alerts=…>`: what a cluster is told of, and from when on. */
+/** `<bourse-alerts cluster .kind=… .alerts=…>`: the thresholds of a cluster's alerts. */
 class Alerts extends Element {
   static properties = { cluster: {}, kind: { attribute: false }, alerts: { attribute: false } };
 

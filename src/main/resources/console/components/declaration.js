@@ -129,7 +129,7 @@ class Declaration extends Element {
     this.look();
   }
 
-  /** What is declared, as the form's fields hold it. If nothing is, a price is proposed and no size. @param {any} state */
+  /** The declaration as values of the form's fields; without one, a proposed price and no size. @param {any} state */
   declared(state) {
     const price = state.declared?.max_price_per_gpu_hour ?? state.pool.admission_price_per_gpu_hour ?? state.pool.reserve_price_per_gpu_hour;
     return {
@@ -194,7 +194,7 @@ class Declaration extends Element {
     const held = heldNames(this.state);
     const price = this.form.values[this.price];
     return {
-      // An empty field is sent as it is: a bid without it would keep what stands.
+      // An empty field is sent, and refused: without the field, a bid would keep the standing value.
       max_gpus: gpus === '' ? '' : Number(gpus),
       [this.price]: price === '' ? '' : Number(price),
       expected_version: this.base.version,

@@ -14,7 +14,7 @@ const VM = {
   events: 'followEvents',
   /** @param {string} cluster */
   address: (cluster) => `/console/clusters/${encodeURIComponent(cluster)}`,
-  /** The state that an event of the stream has. @param {any} told */
+  /** Returns an event's state in the form of the VM surface. @param {any} told */
   state: (told) => told,
   /** @param {string} cluster @param {How} [how] @returns {Promise<any>} */
   read: (cluster, how) => call('readCapacity', { query: { cluster }, ...how }),
@@ -59,7 +59,7 @@ const K8S = {
     const preview = await call('previewBid', { body, ...how });
     return { ...preview, state: preview.state && K8S.state(preview.state) };
   },
-  // The write answers the bid alone. It is done even if the read after it fails.
+  // The answer has the bid only, so the state is read again. The bid is in force even if that read fails.
   write: async (body, before) => {
     const written = await call('writeBid', { body });
     const now = await K8S.read(body.cluster, { quiet: true }).catch(() => null);
@@ -74,5 +74,5 @@ const K8S = {
   use: (cluster, how) => call('readK8sMetrics', { query: { cluster }, ...how }),
 };
 
-/** @type {Record<string, Kind>} by the word for it at the interface */
+/** The kinds by the `kind` of a cluster. @type {Record<string, Kind>} */
 export const KINDS = { vm: VM, k8s: K8S };

@@ -68,8 +68,8 @@ export function lossText(preview) {
 }
 
 /**
- * The ends that a body sets anew or tighter than they stand, a sentence each.
- * @param {any} before what stands; null if nothing does
+ * The ends that a body adds or makes tighter, a sentence each.
+ * @param {any} before the standing declaration; null for none
  * @param {any} body
  * @param {number} nodes how many are held
  * @returns {string[]}
@@ -176,7 +176,7 @@ export function unseenQuestion(state, body, failure) {
 }
 
 /**
- * What the market takes and what keeps it, in words; null for what does not happen.
+ * The losses of an outlook and the ceiling that avoids them, in words; null for a sentence that does not apply.
  * @param {any} outlook
  * @param {number} pending nodes pending now; a grant may have come since the outlook was read
  */

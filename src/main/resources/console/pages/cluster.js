@@ -110,7 +110,7 @@ class ClusterPage extends Page {
     return { state, hours, ...lists };
   }
 
-  /** Reads what is shown beside the state. @param {import('../lib/kinds.js').How} how */
+  /** Reads the alerts, the history, the activity and the usage. @param {import('../lib/kinds.js').How} how */
   async lists(how) {
     const { kind, cluster, hours } = this;
     const [alerts, history, activity, use] = await Promise.all([

@@ -13,9 +13,9 @@ import java.util.List;
  * @param minimumSlots the minimum of a gang, which is seated with at least as many nodes or keeps
  *     only its shielded ones; 1 for other clusters
  * @param participation the auction's rights over the cluster
- * @param ranksLast true if its organization gave up a seat within the last ten minutes while
- *     another organization waits for nodes: its bids for new nodes come after all others at any
- *     ceiling and set nobody's price
+ * @param ranksLast true if its organization gave up a seat or refused a node within the last ten
+ *     minutes while another organization waits for nodes: its bids for new nodes come after all
+ *     others at any ceiling and set nobody's price
  * @param held its open (provisioning or active) allocations except the replacements of swaps in
  *     flight, in the order in which they are reclaimed when it loses seats
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first

@@ -32,7 +32,7 @@ public final class BidderEvents {
    *
    * @param evicted nodes of others that the market took back while this organization's bid waited
    *     for them
-   * @param givenUp seats that it won and new nodes that it gave up
+   * @param givenUp seats that it won and new nodes that it gave up or refused
    */
   public record Bidder(String orgId, long evicted, long givenUp) {}
 
@@ -47,7 +47,7 @@ public final class BidderEvents {
    * The amounts that one event adds to an organization's counts.
    *
    * @param evicted nodes that another organization lost to its bid
-   * @param givenUp seats and new nodes that it gave up
+   * @param givenUp seats and new nodes that it gave up or refused
    */
   record Count(String orgId, int evicted, int givenUp) {
     /** Returns the count of seats and nodes that a cluster gave up; empty if it gave up nothing. */

@@ -20,7 +20,10 @@ final class PoolClusters {
 
   private final NavigableMap<String, ClusterView> all = new ConcurrentSkipListMap<>();
 
-  /** Clusters with a declaration, nodes, an end to reach, a rank of last, or a verdict. */
+  /**
+   * Clusters with a declaration, nodes, an end to reach, a rank of last, a refused node, or a
+   * verdict.
+   */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
   /** Idle clusters with the verdict of a pool whose detector is off. */
@@ -59,6 +62,8 @@ final class PoolClusters {
         (declared == null || (declared.maxGpus() == 0 && declared.untilMillis() == null))
             && cluster.standing().awaitedSlots() == 0
             && cluster.standing().gaveUpAtMillis() == null
+            // It limits the organization's other clusters.
+            && cluster.setbacks().joinRefusedAtMillis() == null
             && cluster.allocations().isEmpty();
     if (isIdle && cluster.verdict().equals(UNDETECTED)) {
       return idleUndetected;

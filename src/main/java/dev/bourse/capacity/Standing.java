@@ -16,9 +16,9 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
   public static final Standing NONE = new Standing(null, 0, null);
 
   /**
-   * How long an organization that gave up a seat ranks last for new nodes, and how long a granted
-   * node counts as new. Ten minutes make it useless to block nodes by repeated bids and releases,
-   * and are short enough after a mistake.
+   * How long an organization that gave up a seat or refused a node ranks last for new nodes, and
+   * how long a granted node counts as new. Ten minutes make it useless to block nodes by repeated
+   * bids and releases, and are short enough after a mistake.
    */
   public static final long LAST_MILLIS = 600_000;
 

@@ -88,12 +88,12 @@ public final class CheckpointView {
     return item.visibility() == Visibility.PUBLIC && item.live() != null;
   }
 
-  /** Returns the cursor of the next page in a list of its owner's; null on the last page. */
+  /** Returns the cursor of the next page of an owner's list; null on the last page. */
   public static @Nullable String next(Page<CheckpointStore.Listed> page) {
     return page.next(listed -> cursor(listed.item()));
   }
 
-  /** Returns the cursor of the page after an item, in a list of its owner's. */
+  /** Returns the cursor of the page after an item in its owner's list. */
   public static String cursor(Checkpoint item) {
     return new CheckpointStore.Cursor(item.changedAtMillis(), item.id()).text();
   }

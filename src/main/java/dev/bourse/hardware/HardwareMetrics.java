@@ -176,8 +176,8 @@ public final class HardwareMetrics {
   }
 
   /**
-   * Returns what is known of the nodes that a cluster holds and that have a name on its surface, by
-   * name. Each is read when the stream reaches it.
+   * Returns the readings of a cluster's held nodes in the order of their names; a node without a
+   * name on the cluster's surface has none. Each is read when the stream reaches it.
    *
    * @param after only nodes with later names; empty for all
    */
@@ -191,7 +191,7 @@ public final class HardwareMetrics {
   }
 
   /**
-   * Returns what is known of one node that a cluster holds.
+   * Returns the reading of one node that a cluster holds.
    *
    * @param node its name on the cluster's surface
    */

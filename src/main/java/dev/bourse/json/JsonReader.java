@@ -102,7 +102,7 @@ public final class JsonReader {
     return texts;
   }
 
-  /** Returns a value of which the schema lets several kinds be sent. */
+  /** Returns a value whose schema allows several types. */
   public Object value(String name) {
     Object value = body.getValue(name);
     if (value == null) {

@@ -24,8 +24,8 @@ final class OutboxRows {
   static final long CLAIM_MILLIS = 2 * SmtpServer.ATTEMPT_MILLIS;
 
   /**
-   * A mail that waits this long cannot be decrypted: no process has its secret key. Every sign-in
-   * link has expired too.
+   * Longer than {@link Mail#LASTING} and a turn of a full queue: a mail that waits this long cannot
+   * be decrypted, because no process has its secret key.
    */
   private static final long LONGEST_WAIT_MILLIS = Duration.ofDays(1).toMillis();
 

@@ -134,7 +134,7 @@ abstract class SmtpQueue implements MailSender {
   public void registerMetrics(Signals signals) {
     signals.counter(
         "bourse_mails_undelivered_total",
-        "Mails given up: rejected, or out of attempts.",
+        "Mails given up: rejected, or not accepted while they were of use.",
         this::undelivered);
   }
 

@@ -36,8 +36,6 @@ public final class StoredMail extends SmtpQueue {
 
   private static final int ID_LENGTH = 22;
 
-  private static final long FORMERLY_USEFUL_MILLIS = 900_000;
-
   /** The longest delay between two attempts. */
   public static final long LONGEST_PAUSE_MILLIS = Collections.max(USUAL_PAUSES_MILLIS);
 
@@ -156,8 +154,8 @@ public final class StoredMail extends SmtpQueue {
         mail.getString("subject"),
         mail.getString("text"),
         mail.getString("unsubscribe"),
-        // The previous release stores mails without it and tries them for some minutes.
-        Duration.ofMillis(mail.getLong("useful_ms", FORMERLY_USEFUL_MILLIS)));
+        // The previous release stores no duration and tries a mail for some minutes.
+        Duration.ofMillis(mail.getLong("useful_ms", Mail.SIGN_IN.toMillis())));
   }
 
   @Override

@@ -231,7 +231,9 @@ final class AllocationWork {
   }
 
   /**
-   * Records the failure of the node first, so that no tick grants it before its backoff is stored.
+   * Unwinds a grant that failed. Records the failure of the node first, so that no tick grants it
+   * before its backoff is stored. A node that a Kubernetes cluster refused has no failure to
+   * record.
    */
   private Future<Void> reportUnwound(Cluster cluster, Allocation allocation, Throwable why) {
     if (cluster.kind() == Cluster.Kind.K8S

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NoticePolls {
   /** Proxies and clients commonly time out after 30 s; this leaves a margin of 5 s. */
-  public static final long MOST_MILLIS = 25_000;
+  private static final long MOST_MILLIS = 25_000;
 
   /**
    * Concurrent polls of one node: its agent has one, and one whose connection was cut may remain
@@ -122,11 +122,11 @@ public final class NoticePolls {
    */
   record Known(NodeNotice notice, long sequence) {
     /** Returns the notice of a parameter {@code last}, which the contract's pattern accepts. */
-    static Known parse(String after) {
-      int end = after.lastIndexOf(':');
+    static Known parse(String last) {
+      int end = last.lastIndexOf(':');
       return new Known(
-          NodeNotice.parse(after.substring(0, end).replace(':', ' ')).orElseThrow(),
-          Long.parseLong(after.substring(end + 1)));
+          NodeNotice.parse(last.substring(0, end).replace(':', ' ')).orElseThrow(),
+          Long.parseLong(last.substring(end + 1)));
     }
   }
 

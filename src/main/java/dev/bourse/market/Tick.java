@@ -63,8 +63,8 @@ final class Tick {
   private final Map<String, Integer> affordable;
 
   /**
-   * Organizations that gave up a seat within the last ten minutes while another organization waits
-   * for nodes.
+   * Organizations that gave up a seat or refused a node within the last ten minutes while another
+   * organization waits for nodes.
    */
   private final Set<String> last;
 
@@ -657,7 +657,7 @@ final class Tick {
 
   /**
    * True if a cluster does not bid for new nodes: a gang for a time after an unwound minimum, and
-   * every cluster of an organization whose Kubernetes cluster refused a node.
+   * every cluster of an organization for ten minutes after its Kubernetes cluster refused a node.
    */
   private boolean standsBack(Cluster cluster) {
     return refusing.contains(cluster.orgId())

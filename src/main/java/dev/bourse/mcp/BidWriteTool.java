@@ -80,11 +80,7 @@ public final class BidWriteTool implements Tool {
 
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
-    return Optional.of(
-        switch (ClusterKind.of(arguments)) {
-          case VM -> Scope.CAPACITY_WRITE;
-          case K8S -> Scope.BID_WRITE;
-        });
+    return Optional.of(ClusterKind.of(arguments).write);
   }
 
   @Override

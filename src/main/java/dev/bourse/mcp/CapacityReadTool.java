@@ -46,11 +46,7 @@ public final class CapacityReadTool implements Tool {
 
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
-    return Optional.of(
-        switch (ClusterKind.of(arguments)) {
-          case VM -> Scope.CAPACITY_READ;
-          case K8S -> Scope.BID_READ;
-        });
+    return Optional.of(ClusterKind.of(arguments).read);
   }
 
   @Override

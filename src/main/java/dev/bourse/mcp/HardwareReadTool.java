@@ -61,11 +61,7 @@ public final class HardwareReadTool implements Tool {
 
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
-    return Optional.of(
-        switch (ClusterKind.of(arguments)) {
-          case VM -> Scope.CAPACITY_READ;
-          case K8S -> Scope.BID_READ;
-        });
+    return Optional.of(ClusterKind.of(arguments).read);
   }
 
   @Override
@@ -167,7 +163,7 @@ public final class HardwareReadTool implements Tool {
   }
 
   private static int index(String after) {
-    if (!after.matches("[0-9]{1,3}")) {
+    if (!after.matches("[0-9]{1,4}")) {
       throw ApiException.badField(AFTER, after, "the next of the previous answer, a GPU's number");
     }
     return Integer.parseInt(after);

@@ -3,8 +3,8 @@ package dev.bourse.mcp;
 import io.vertx.core.buffer.Buffer;
 
 /**
- * An upper bound of the tokens that a text takes in a model's context: one for each character that
- * is neither a letter nor a digit, and one for each three letters or digits in a row.
+ * An estimate of the tokens that a text takes in a model's context: one for each byte that is not
+ * an ASCII letter or digit, and one for each three ASCII letters or digits in a row.
  */
 final class TokenEstimate {
   private static final int CHARS_OF_TOKEN = 3;

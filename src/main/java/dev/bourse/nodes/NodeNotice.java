@@ -64,7 +64,7 @@ public record NodeNotice(String reason, long reclaimAtMillis, boolean isWithdraw
   /**
    * Returns the contents of the file that programs read.
    *
-   * @param sequence the number of the notice, which rises with each notice to one holder
+   * @param sequence orders the notices to one holder: a newer notice has a higher one
    */
   public String toJson(long sequence) {
     return """

@@ -99,7 +99,8 @@ public interface NodeProvider {
    * has delivered already, and a different one whose sequence is not above the last. The call fails
    * if the machine does not hold the allocation.
    *
-   * @param sequence a number that rises with each call for an allocation, in all processes
+   * @param sequence orders the notices of an allocation, in all processes; the same notice of the
+   *     same state has the same sequence
    * @return the sequence if the machine delivered this notice, now or before; otherwise the
    *     sequence of the newer notice that it keeps
    */

@@ -55,7 +55,8 @@
  * notice in progress and keeps that lock, so no program of the tenant starts after the last search.
  * The machine keeps the last notice and its sequence, so repeated and late deliveries change
  * nothing, and the service need not remember them. If the machine ignores a notice, it answers with
- * its last sequence, because after a database was set back, lease numbers start from a lower value.
+ * its last sequence: its agent may have delivered a newer notice, or a database that was set back
+ * counts the cluster's changes from a lower value.
  *
  * <p>An agent ({@code agent.sh}) measures the GPUs of a held machine, because a visit every 30
  * seconds would take the connections of 10,000 machines. Between two reports it waits for a notice,

@@ -7,13 +7,17 @@
  * without a choice. Every member of an organization may read all its clusters, so a choice needs no
  * further right.
  *
- * <p>The events are the ones that webhooks send. One process reads what is new since the last scan,
+ * <p>The events are the ones that webhooks send. One process reads the events since the last scan,
  * a page at a time and for all members, and writes a line for each member who chose it, in the
  * commit that stores how far it has read. A second step mails the lines that are due, and deletes
  * them in the commit that stores the mail. So a process that dies between two steps loses no event
  * and repeats none, and of two processes that do the same one commits. If the queue of mails is
  * full, the commit fails, and the next run tries again. Runs cost as much as there is news, and
  * nothing for members without any.
+ *
+ * <p>While the clock is in doubt, nothing is read or sent. Mails at once do not wait for a
+ * confirmed clock, because a notice is over by then. Digests and the discarding of old events wait
+ * for it, because a clock that is ahead would discard them.
  *
  * <p>Entries of one cluster are committed in the order of their ids, but entries of two clusters
  * are not. So the scan keeps a position for each cluster with news, until no commit of that time

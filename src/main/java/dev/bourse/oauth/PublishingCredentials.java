@@ -307,11 +307,13 @@ final class PublishingCredentials {
     return database.read(
         """
         SELECT g.grant_id, g.client_name, g.created_at, g.expires_at, g.publish_bytes, g.used_at,
-        CASE WHEN c.kind = 'K8S' THEN a.node_id ELSE a.public_ip END AS node, CAST(g.published_bytes + (SELECT COALESCE(SUM(r.bytes), 0)
+        CASE WHEN c.kind = 'K8S' THEN a.node_id ELSE a.public_ip END AS node,
+        CAST(g.published_bytes + (SELECT COALESCE(SUM(r.bytes), 0)
         FROM checkpoint_revision r WHERE r.credential_id = g.grant_id AND r.state = 'pending')
         AS BIGINT) AS published
         FROM oauth_grant g LEFT JOIN allocation a ON a.allocation_id = g.allocation_id
-        LEFT JOIN cluster c ON c.name = a.cluster WHERE g.org_id = ? AND g.username = ? AND g.publish_bytes IS NOT NULL
+        LEFT JOIN cluster c ON c.name = a.cluster
+        WHERE g.org_id = ? AND g.username = ? AND g.publish_bytes IS NOT NULL
         AND g.revoked_at IS NULL AND g.expires_at > ? AND (g.allocation_id IS NULL OR (%s))
         ORDER BY g.created_at DESC, g.grant_id LIMIT %s\
         """

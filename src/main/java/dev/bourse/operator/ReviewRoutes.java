@@ -22,6 +22,7 @@ import dev.bourse.schemas.operator.ReviewedFileJson;
 import dev.bourse.schemas.operator.ReviewedPublisherJson;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Objects;
 
 /** Operations of the operator contract on reviews of public files. */
 public final class ReviewRoutes {
@@ -72,7 +73,7 @@ public final class ReviewRoutes {
     Checkpoint item = review.item();
     Revision revision = review.revision();
     return new ReviewJson(
-        String.valueOf(revision.reviewId()),
+        Objects.requireNonNull(revision.reviewId()),
         item.orgId(),
         item.changedAtMillis(),
         revision.findings(),
@@ -94,13 +95,14 @@ public final class ReviewRoutes {
         common.filename(),
         common.contentType(),
         common.bytes(),
-        String.valueOf(common.sha256()),
+        // Only complete files of an organization are reviewed.
+        Objects.requireNonNull(common.sha256()),
         common.visibility(),
         common.status(),
         common.statusDetail(),
         new ReviewedPublisherJson(
-            String.valueOf(common.publisher().orgDisplay()),
-            String.valueOf(common.publisher().username())),
+            Objects.requireNonNull(common.publisher().orgDisplay()),
+            Objects.requireNonNull(common.publisher().username())),
         common.revision(),
         common.publishedAtMillis(),
         common.createdAtMillis(),

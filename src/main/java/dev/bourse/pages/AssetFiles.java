@@ -106,7 +106,7 @@ public final class AssetFiles {
 
   /**
    * Gathers the files of a folder of resources and of a folder of contracts in JSON, and joins the
-   * first script. Fails if a module imports what does not exist, or cannot be joined.
+   * first script. Fails if a module cannot be joined, or imports a module that does not exist.
    */
   static AssetFiles of(Path resources, Path contracts) throws IOException {
     AssetFiles assets = new AssetFiles();

@@ -9,7 +9,7 @@ import java.util.Optional;
  * one after another.
  */
 final class MetricsText {
-  /** A piece ends after the subject that reaches this length; one has 64 GPUs at most. */
+  /** A piece ends after the subject that reaches this length; a node has 64 samples at most. */
   static final int PIECE_CHARS = 32_768;
 
   private final List<? extends MetricFamily<?>> families;

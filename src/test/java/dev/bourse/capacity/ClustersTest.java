@@ -53,4 +53,24 @@ class ClustersTest {
     clusters.remove(held);
     all.forEach(a -> assertTrue(clusters.findHolder(a.allocationId()).isEmpty()));
   }
+
+  /** The next ticks must read it, because it limits the organization's other clusters. */
+  @Test
+  void aClusterThatRefusedANodeIsNotIdle() {
+    Clusters clusters = new Clusters(new Switches(true, true, true), new FakeClock(Sample.T0));
+    clusters.put(Sample.POOL);
+    Cluster refused =
+        MarketTransitions.joinRefused(Sample.onK8s(Sample.provisioning(1)), "a0", Sample.T0 + 5_000)
+            .next();
+    refused = MarketTransitions.reclaimed(refused, "a0").next();
+    refused =
+        Capacity.declare(
+                refused,
+                Sample.order(0, "2.00", refused.version()),
+                Sample.TERMS,
+                Sample.T0 + 600_000)
+            .next();
+    clusters.publish(DirectChange.neverGaveUp(refused));
+    assertEquals(1, clusters.stirringIn("h100").size());
+  }
 }

@@ -16,6 +16,25 @@ public final class CheckpointSamples {
 
   private CheckpointSamples() {}
 
+  /** Returns a member's public set with a distinct value in each field. */
+  public static Checkpoint recorded(Revision head, Revision live) {
+    return new Checkpoint(
+        "ckp_1",
+        "acme",
+        Visibility.PUBLIC,
+        "llama-40k",
+        "alice",
+        "acme/alice/1",
+        null,
+        T0 + 5,
+        T0 + 6,
+        4,
+        7,
+        null,
+        head,
+        live);
+  }
+
   public static Checkpoint item(Visibility visibility) {
     return Checkpoint.create("ckp_1", "acme", visibility, "alice", "acme/alice/1", null, draft(1));
   }

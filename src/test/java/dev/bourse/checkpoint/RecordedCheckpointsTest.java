@@ -26,7 +26,7 @@ class RecordedCheckpointsTest {
 
   private static final CheckpointStore.Listed REJECTED =
       new CheckpointStore.Listed(
-          item(
+          CheckpointSamples.recorded(
               revision(
                   3, Revision.State.REJECTED, CheckpointSamples.metadata("a.bin", 42), "unfit"),
               revision(2, Revision.State.READY, SET, null)),
@@ -49,24 +49,6 @@ class RecordedCheckpointsTest {
         List.of("note"),
         reason,
         "pc_1");
-  }
-
-  private static Checkpoint item(Revision head, Revision live) {
-    return new Checkpoint(
-        "ckp_1",
-        "acme",
-        Visibility.PUBLIC,
-        "llama-40k",
-        "alice",
-        "acme/alice/1",
-        null,
-        T0 + 5,
-        T0 + 6,
-        4,
-        7,
-        null,
-        head,
-        live);
   }
 
   @Test
@@ -133,7 +115,8 @@ class RecordedCheckpointsTest {
   void announcements() {
     Revision draft = revision(3, Revision.State.PENDING, SET, null);
     CheckpointService.Announced announced =
-        new CheckpointService.Announced(item(draft, draft), draft, true, "s3cret");
+        new CheckpointService.Announced(
+            CheckpointSamples.recorded(draft, draft), draft, true, "s3cret");
     assertEquals(
         """
         {"id":"ckp_1","revision":3,"status":"pending","visibility":"public","replaced":true,\

@@ -246,7 +246,7 @@ class EventTextTest {
                 new ClusterEvent.SwapLapsed("10.0.0.1"),
                 new ClusterEvent.SwapEnded("10.0.0.1"),
                 new ClusterEvent.HoldLifted(),
-                new ClusterEvent.Unrecognized("granted 10.0.0.1 anew", null))
+                new ClusterEvent.Unrecognized("granted 10.0.0.1 again", null))
             .map(event -> onK8s(event, "n1"))
             .toList());
     assertEquals(

@@ -2,6 +2,7 @@ package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Operator;
@@ -45,9 +46,9 @@ class MarketWorkTest extends MarketFixture {
     eventually("gone", () -> cluster().allocations().isEmpty());
   }
 
-  /** Its control plane refuses one node and admits the other slowly. */
+  /** The preparation of one node fails twice, and the other node joins slowly. */
   @Test
-  void aKubernetesGangPaysForEachNodeFromItsJoinAndARefusedJoinIsTheMachinesFailure()
+  void aKubernetesGangPaysForEachNodeFromItsJoinAndAFailedPreparationIsTheMachinesFailure()
       throws Exception {
     onlyNode("n0", "n1");
     nodes.provisionsToFail.put("n1", 2);
@@ -56,13 +57,13 @@ class MarketWorkTest extends MarketFixture {
     await(market.start());
 
     eventually("n0 has joined", () -> addresses(Allocation.State.ACTIVE).size() == 1);
-    for (long refusals = 1; refusals <= 2; refusals++) {
-      long asked = refusals;
-      eventually("n1 is refused", () -> nodes.count("provision n1") == asked);
+    for (long failures = 1; failures <= 2; failures++) {
+      long asked = failures;
+      eventually("n1 fails", () -> nodes.count("provision n1") == asked);
       eventually("n1 is taken back", () -> cluster().allocations().size() == 1);
-      assertEquals(List.of(refusals), integers("SELECT failures FROM node WHERE node_id = 'n1'"));
+      assertEquals(List.of(failures), integers("SELECT failures FROM node WHERE node_id = 'n1'"));
       assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.ACTIVE), "it is billed");
-      clock.advance(refusals * 60_000 + 1_000);
+      clock.advance(failures * 60_000 + 1_000);
     }
 
     eventually("both have joined", () -> addresses(Allocation.State.ACTIVE).size() == 2);
@@ -143,6 +144,22 @@ class MarketWorkTest extends MarketFixture {
         texts(
             "SELECT node_id FROM node WHERE failures = 0 AND failure IS NULL AND usable_after = 0"
                 + " AND quarantined_at IS NULL AND node_id = 'n0'"));
+  }
+
+  /** Only a Kubernetes cluster can refuse a node. */
+  @Test
+  void aRefusedNodeOfAVmClusterIsTheMachinesFailure() throws Exception {
+    onlyNode("n0");
+    nodes.joinsToRefuse.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually(
+        "cleaned", () -> nodes.count("reclaim n0") == 1 && cluster().allocations().isEmpty());
+
+    assertNull(cluster().setbacks().joinRefusedAtMillis());
+    assertEquals(List.of(1L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
   }
 
   @Test

@@ -391,6 +391,23 @@ class TickTest {
     assertEquals(List.of("c1"), winners(tick(POOL, NOW + 1, nodes(9), joined)));
   }
 
+  @Test
+  void afterTheWaitAKubernetesClusterTriesOneNodeOrItsMinimumAndAVmClusterIsFree() {
+    Cluster refused = Sample.onK8s(granted(declared(24), 0, null, NOW));
+    refused = MarketTransitions.joinRefused(refused, "a0", NOW).next();
+    long later = NOW + 600_000;
+    Cluster trying = granted(refused, 1, null, later);
+    Cluster vm = Sample.bidder("c2", "acme", "2.00", 16, 1, NOW);
+    Tick.Outcome outcome = tick(POOL, later, nodes(9), trying, vm);
+    assertEquals(List.of("c2"), winners(outcome), "a1 has not joined yet");
+    assertEquals(2, outcome.decided().values().stream().mapToInt(one -> one.grants().size()).sum());
+
+    Cluster gang =
+        Sample.onK8s(granted(Sample.bidder("c1", "acme", "2.00", 24, 2, NOW), 0, null, NOW));
+    gang = MarketTransitions.joinRefused(gang, "a0", NOW).next();
+    assertEquals(2, decided(tick(POOL, later, nodes(9), gang)).grants().size());
+  }
+
   /** Another cluster's seats are not given up by its own change. */
   @Test
   void aWaitAfterARefusedNodeIsNoFaultOfAnotherCluster() {

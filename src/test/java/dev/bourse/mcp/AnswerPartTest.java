@@ -11,9 +11,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Answers of tools stay below what clients take, and pages together lose no item. */
+@Tag("fast")
 class AnswerPartTest {
   private static JsonObject item(int index) {
     return new GpuMetricsJson(

@@ -187,7 +187,7 @@ class AgentTest extends SshNodesFixture {
     return Files.readString(run("n1").resolve("notice.json")).strip();
   }
 
-  /** Whoever comes late changes nothing: the agent after a visit, and a visit after the agent. */
+  /** The later of the two changes nothing: the agent after a visit, or a visit after the agent. */
   @Test
   void theAgentTellsANoticeAtOnceAndKeepsTheNewestOfItsOwnAndTheVisits() throws Exception {
     serve();

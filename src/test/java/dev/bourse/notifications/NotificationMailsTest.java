@@ -357,6 +357,24 @@ class NotificationMailsTest extends StoreFixture {
     assertEquals(1, sent.size(), "the third notice is three days old");
   }
 
+  /** A clock that is ahead would take all news for old, and all digests for due. */
+  @Test
+  void untilTheClockIsConfirmedNothingIsDiscardedAndNoDigestIsSent() throws Exception {
+    choose(ANN, Map.of("notice", "digest"));
+    notice(1);
+    run();
+    notice(2);
+    clock.advance(3 * DAY);
+    assertFalse(await(process().step(clock.millis(), false)));
+    assertEquals(1, integers("SELECT COUNT(*) FROM mail_line").get(0), "the second is not read");
+    assertEquals(0, sent.size());
+
+    clock.advance(-3 * DAY);
+    untilEight();
+    run();
+    assertEquals("acme: 2 events of your clusters", sent.get(0).subject());
+  }
+
   @Test
   void aKindThatIsOffIsNotMailedAndItsReturnDoesNotTellThePast() throws Exception {
     choose(ANN, Map.of("notice", "at-once"));

@@ -8,13 +8,12 @@ import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Overrides;
 import dev.bourse.capacity.Sample;
-import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointSamples;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.Metadata;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetFile;
-import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.Page;
 import dev.bourse.org.Member;
 import java.util.List;
@@ -122,23 +121,7 @@ class RecordedOperatorTest {
             null);
     CheckpointStore.Listed listed =
         new CheckpointStore.Listed(
-            new Checkpoint(
-                "ckp_1",
-                "acme",
-                Visibility.PUBLIC,
-                "llama-40k",
-                "alice",
-                "acme/alice/1",
-                null,
-                T0 + 5,
-                T0 + 6,
-                4,
-                7,
-                null,
-                revision,
-                revision),
-            "Acme",
-            Map.of(3, 77L));
+            CheckpointSamples.recorded(revision, revision), "Acme", Map.of(3, 77L));
     assertEquals(
         """
         {"id":"ckp_1","org_id":"acme","title":"Llama é","description":"adapters",\

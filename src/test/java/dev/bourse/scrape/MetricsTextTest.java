@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The text format of OpenMetrics, in bounded pieces. */
+@Tag("fast")
 class MetricsTextTest {
   private static List<Buffer> pieces(List<? extends MetricFamily<?>> families) {
     MetricsText text = new MetricsText(families);

@@ -67,9 +67,9 @@ public final class TestStore {
   }
 
   /**
-   * Makes the file of an embedded store with the schema and no rows, unless there is one. It is
-   * copied: the two hundred statements of the schema, run anew for each test, took more CPU time
-   * than most tests of a store.
+   * Makes the file of an embedded store with the schema and no rows, unless there is one. The file
+   * is a copy, because the schema's two hundred statements took more CPU time than most tests of a
+   * store.
    */
   static synchronized void create(Path file) {
     // A service that is to make its folder makes the store, too.

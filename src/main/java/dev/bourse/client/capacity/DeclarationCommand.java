@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 
 /** A command that declares: it previews the effect, asks, and writes. */
 abstract class DeclarationCommand extends ClusterCommand {
-  static final String PREVIEW = CAPACITY + "/preview";
+  private static final String PREVIEW = CAPACITY + "/preview";
 
   @Option(names = "--dry-run", description = "Say what would happen, and write nothing.")
   private boolean isDryRun;
