@@ -239,6 +239,12 @@ def lost_answer(world):
     return f"{put.outcome} after {put.ended - put.begun:.0f} s, {writes}"
 
 
+def shown_as_kept(world, replica, kept):
+    """The state of a write's cluster if the replica shows that write."""
+    state = world.get(replica, kept.cluster)
+    return state if state and (state["version"], world.shown(state)) == (kept.version, kept.wanted) else None
+
+
 def lost_state(world):
     """A state that a promotion took away never comes back from a replica that holds it."""
     a, b = world.replicas
@@ -280,7 +286,9 @@ def lost_state(world):
         write_stored(world, b, rival, (0, 100))
         time.sleep(5)  # past the lease of the market
         version, shown, granted = world.stored()[cluster]
-        state = until("B shows it", 10, lambda: world.get(b, cluster))
+        # A busy machine may let B answer before it has read on.
+        told = f"B shows '{kept.wanted}' at version {kept.version}; lost was '{lost.wanted}' at {lost.version}"
+        state = until(told, 5, lambda: shown_as_kept(world, b, kept))
         seen = (state["version"], world.shown(state), len(state["allocations"]))
         require(f"the database has {shown} at version {version} and nodes '{granted}', B shows {seen}; "
                 f"lost was {lost.wanted} at {lost.version}, stored is {kept.wanted} at {kept.version}",

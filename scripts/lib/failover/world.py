@@ -188,7 +188,7 @@ class World:
         """The JSON of an answer, which must be a success. A request that was refused is sent again."""
         try:
             for left in reversed(range(tries)):
-                status, answer = replica.request(method, path, token, body)
+                status, answer = replica.request(method, path, token, body, 30 * PATIENCE)
                 if status != 503 or answer.get("error") == "outcome-unknown" or not left:
                     break
                 time.sleep(1)

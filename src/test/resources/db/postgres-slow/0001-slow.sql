@@ -1,2 +1,2 @@
 CREATE TABLE note (id BIGINT PRIMARY KEY);
-DO $$ BEGIN PERFORM pg_sleep(1.5); END $$;
+DO $$ BEGIN PERFORM pg_sleep(4); END $$;

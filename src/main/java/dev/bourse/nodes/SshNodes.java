@@ -680,6 +680,15 @@ public final class SshNodes implements NodeProvider {
     return result;
   }
 
+  private NodeFailureException unexpected(String call, Throwable failure) {
+    // A client that is stopped before it connects.
+    if (isClosed() && failure instanceof IllegalStateException) {
+      return closedFailure();
+    }
+    LOG.error("{}: unexpected", call, failure);
+    return NodeFailureException.lasting(call + ": " + failure);
+  }
+
   private <T> Future<T> onPool(String call, Supplier<T> work) {
     return onPool(pool, call, work);
   }
@@ -695,8 +704,7 @@ public final class SshNodes implements NodeProvider {
               promise.fail(e);
             } catch (RuntimeException | Error e) {
               // Errors too, because the machine's next turn waits for the end of this one.
-              LOG.error("{}: unexpected", call, e);
-              promise.fail(NodeFailureException.lasting(call + ": " + e));
+              promise.fail(unexpected(call, e));
             }
           });
     } catch (RejectedExecutionException e) {

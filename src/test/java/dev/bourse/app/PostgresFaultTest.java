@@ -24,7 +24,8 @@ class PostgresFaultTest {
   @BeforeEach
   void start() throws Exception {
     url = SharedPostgres.server().newStore();
-    bourse = RunningBourse.withMarkets(1, "store.url=" + url);
+    // How long a write waits for a table that is taken.
+    bourse = RunningBourse.withMarkets(1, "store.url=" + url, "store.query-timeout=10s");
   }
 
   @AfterEach

@@ -57,14 +57,22 @@ final class Clocks implements Scenario {
     LibfaketimeClock clock = new LibfaketimeClock(world.folder(), world.process(0));
     world.calm();
     world.start();
+    int steps = 0;
     for (int days : STEPS_DAYS) {
       clock.set(TimeUnit.DAYS.toSeconds(days));
+      steps++;
       for (int i = 0; i < STEP_SECONDS; i++) {
         world.untilDeclared(
             WRITE_SECONDS, "a declaration within a cadence of a step to " + days + " d", 1);
         LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
         requireNothingBilledAhead(world);
       }
+      // A process that stood still would see two steps as one.
+      int expected = steps;
+      FaultWorld.until(
+          "the process sees step " + expected + " of its clock",
+          WRITE_SECONDS,
+          () -> stepsSeen(world) >= expected);
     }
     requireStepsSeen(world);
     run.judge(world, what + " set to " + STEPS_DAYS + " days from now");
@@ -84,15 +92,23 @@ final class Clocks implements Scenario {
 
   /** Else nothing would have been tried. */
   private static void requireStepsSeen(FaultWorld world) {
-    JsonObject seen =
-        Http.ok(
-            String.valueOf(world.process(0).baseUrl()),
-            "GET",
-            "/api/operator/clock",
-            world.operatorToken(),
-            null);
+    JsonObject seen = clock(world);
     if (seen.getInteger("steps_ahead") < 2 || seen.getInteger("steps_back") < 2) {
       throw new ViolatedException("the process has not seen its clock being set: " + seen.encode());
     }
+  }
+
+  private static int stepsSeen(FaultWorld world) {
+    JsonObject seen = clock(world);
+    return seen.getInteger("steps_ahead") + seen.getInteger("steps_back");
+  }
+
+  private static JsonObject clock(FaultWorld world) {
+    return Http.ok(
+        String.valueOf(world.process(0).baseUrl()),
+        "GET",
+        "/api/operator/clock",
+        world.operatorToken(),
+        null);
   }
 }

@@ -13,7 +13,7 @@ final class Networks implements Scenario {
   private static final int FAULT_SECONDS = 4;
 
   /** The store's time-outs one after the other: a silent network shows by them alone. */
-  private static final long ANSWER_MICROS = (long) (12_000_000 * Math.min(2, FaultWorld.PATIENCE));
+  private static final long ANSWER_MICROS = (long) (12_000_000 * FaultWorld.PATIENCE);
 
   @Override
   public void run(Run run) throws Exception {

@@ -30,7 +30,7 @@ class NodeEvictionApiTest {
   @BeforeAll
   static void start() {
     // Machines are cleaned slowly, so that a reclaim is visible.
-    bourse = RunningBourse.withMarkets(4, "nodes.simulated.reclaim-delay=3s");
+    bourse = RunningBourse.withMarkets(4, "nodes.simulated.reclaim-delay=8s");
     operator = bourse.operator();
   }
 

@@ -163,7 +163,7 @@ class SshRunsTest extends SshNodesFixture {
   @Slow("the machine's shell counts the command's time and the grace before it kills")
   void aCommandPastItsTimeIsEndedOnTheMachineWithItsChildrenWhateverTheyHeed() throws Exception {
     // Long enough for a busy machine to start it.
-    setting.commandMillis = 5_000;
+    setting.commandMillis = 10_000;
     Path heedful = root.resolve("heedful");
     Path stubborn = root.resolve("stubborn");
     setting.wipe =
@@ -176,7 +176,7 @@ class SshRunsTest extends SshNodesFixture {
             + "; wait";
     SshNodes nodes = nodes(setting);
 
-    fails("did not end within 5000 ms", nodes.reclaim(machine.machine(), "alloc_1"));
+    fails("did not end within 10000 ms", nodes.reclaim(machine.machine(), "alloc_1"));
 
     for (Path pid : List.of(heedful, stubborn)) {
       eventually(pid.getFileName() + " to be ended", () -> !isRunning(pid));
@@ -191,7 +191,7 @@ class SshRunsTest extends SshNodesFixture {
   @Slow("the machine's shell counts the command's time, which a busy machine must be able to keep")
   void aRunThatLostItsKeeperIsEndedWhenItsTimeIsUp() throws Exception {
     // Long enough for a busy machine to start it and for the test to find its supervisor.
-    setting.commandMillis = 4_000;
+    setting.commandMillis = 10_000;
     setting.wipe = "test -e " + go + " || { touch " + go + "; sleep 600; }";
     SshNodes nodes = nodes(setting);
     Future<Cleaning> reclaim = nodes.reclaim(machine.machine(), "alloc_1");

@@ -123,7 +123,7 @@ class ScimDirectoryTest {
   void ofAVeryLargeRosterAThousandAreLookedUpAtATime() throws Exception {
     String[] names =
         IntStream.range(0, 1_100).mapToObj(i -> "user" + i + "x").toArray(String[]::new);
-    Directory patient = directory("", 20_000);
+    Directory patient = directory("", 60_000);
     StoreFixture.await(patient.find(members(names)));
     assertEquals(50, server.filters.size());
     StoreFixture.await(patient.find(members(names)));
@@ -164,9 +164,16 @@ class ScimDirectoryTest {
     assertEquals(Map.of(), find(stalled, "alice"));
     assertEquals(1, server.filters.size());
     clock.advance(1);
-    assertEquals(Set.of("alice"), find(stalled, "alice").keySet());
+    Set<String> found = find(stalled, "alice").keySet();
+    // A machine that stands still for the time-out makes an answer late, after which it rests.
+    for (int late = 0; late < 5 && found.isEmpty(); late++) {
+      clock.advance(REST_MILLIS);
+      found = find(stalled, "alice").keySet();
+    }
+    assertEquals(Set.of("alice"), found);
+    server.filters.clear();
     find(stalled, "bob");
-    assertEquals(3, server.filters.size());
+    assertEquals(1, server.filters.size());
   }
 
   /** Meanwhile its roster is shown without directory data. */

@@ -90,8 +90,8 @@ public final class ChildBourse implements AutoCloseable {
         new ArrayList<>(List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel));
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
-      usuals.addAll(TestStore.patience());
     }
+    usuals.addAll(TestStore.patience());
     for (String usual : usuals) {
       String name = usual.substring(0, usual.indexOf('=') + 1);
       if (settings.stream().noneMatch(setting -> setting.startsWith(name))) {

@@ -115,10 +115,10 @@ public final class RunningBourse implements AutoCloseable {
       }
       if (!values.containsKey("store.url")) {
         values.put("store.url", TestStore.url(data));
-        for (String setting : TestStore.patience()) {
-          String[] pair = setting.split("=", 2);
-          values.putIfAbsent(pair[0], pair[1]);
-        }
+      }
+      for (String setting : TestStore.patience()) {
+        String[] pair = setting.split("=", 2);
+        values.putIfAbsent(pair[0], pair[1]);
       }
       storeUrl = Objects.requireNonNull(values.get("store.url"));
       if (storeUrl.equals("sqlite")) {

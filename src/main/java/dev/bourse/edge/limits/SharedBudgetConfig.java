@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * @param user the user; empty for the server's default user
  * @param password empty if the server requires none
  * @param timeoutMillis how long a request may wait for the server before it is counted in this
- *     process, 5 to 1,000
+ *     process, 5 to 60,000; the setting takes up to 1,000
  */
 public record SharedBudgetConfig(
     String host,
@@ -48,9 +48,9 @@ public record SharedBudgetConfig(
     if (host.isEmpty() || port < 1 || port > 65_535 || database < 0) {
       throw new IllegalArgumentException("no server at " + host + ":" + port + "/" + database);
     }
-    if (timeoutMillis < 5 || timeoutMillis > 1_000) {
+    if (timeoutMillis < 5 || timeoutMillis > 60_000) {
       throw new IllegalArgumentException(
-          "timeoutMillis: " + timeoutMillis + " is not within 5 to 1000");
+          "timeoutMillis: " + timeoutMillis + " is not within 5 to 60000");
     }
   }
 

@@ -241,8 +241,10 @@ public final class SharedBudgets {
         (open == null ? CompletableFuture.<Void>completedFuture(null) : open.close())
             .handle((done, failure) -> null)
             .thenCompose(done -> buckets.close());
+    // Whatever is not closed by then ends with the process.
     return Future.fromCompletionStage(closing)
-        .timeout(2 * RedisBuckets.CONNECT_MILLIS, TimeUnit.MILLISECONDS);
+        .timeout(2 * RedisBuckets.CONNECT_MILLIS, TimeUnit.MILLISECONDS)
+        .otherwiseEmpty();
   }
 
   /** Returns the server's own message, for the operator. */
