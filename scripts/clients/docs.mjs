@@ -6,12 +6,13 @@
 import assert from "node:assert/strict";
 import { fits, isAccessible } from "./console/lib/look.mjs";
 import { launch } from "./lib/browser.mjs";
-import { until } from "./lib/member.mjs";
+import { PATIENCE_MS, until } from "./lib/member.mjs";
 
 const [service] = process.argv.slice(2);
 const browser = await launch();
 try {
   const context = await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service });
   const page = await context.newPage();
   const faults = [];

@@ -81,6 +81,7 @@ const missing = (wanted) => [...wanted].filter((attack) => !reports.has(attack))
 /** Opens a page as a user who is logged in, clicks all there is to click, and waits for reports. */
 async function visit(browser, url, headers, enough) {
   const context = await browser.newContext({ acceptDownloads: true });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const said = [];
   page.on("console", (message) => said.push(message.text()));
@@ -159,6 +160,7 @@ async function served(browser, file, path, headers, waitMs) {
 
 async function saved(browser, file, path) {
   const context = await browser.newContext({ acceptDownloads: true });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   reports = new Map();
   const download = page.waitForEvent("download");

@@ -71,7 +71,7 @@ async function looksRight(page, name) {
   await page.setViewportSize(DEVICES.desk.viewport);
 }
 
-async function publishesADroppedFolder({ page, settled, quiet }) {
+async function publishesADroppedFolder({ page, settled, toasted, quiet }) {
   // Lengths around those of a digest's blocks.
   const files = Object.fromEntries([0, 1, 55, 56, 63, 64, 65, 3_000_000].map((length) => [`shards/${length}.bin`, randomBytes(length)]));
   const root = folder("llama", { "README.md": "# Llama", ...files, ".env": "x", ".cache/a": "x" });
@@ -80,7 +80,7 @@ async function publishesADroppedFolder({ page, settled, quiet }) {
   await page.getByText(/Left out because their names begin with a dot: \.cache, \.env\./).waitFor();
   await looksRight(page, "a folder about to be published");
   await page.getByRole("button", { name: "Publish", exact: true }).click();
-  await page.getByText("llama is published.").waitFor();
+  await toasted("llama is published.");
   await page.getByRole("link", { name: "llama", exact: true }).click();
   await settled();
   await looksRight(page, "the page of a folder");
@@ -120,11 +120,11 @@ async function refusesWhatCannotBePublished({ page, refused, quiet }) {
   console.log("folders that are empty, too large or have unfit names say so");
 }
 
-async function showsNamesAsText({ page, settled, quiet }) {
+async function showsNamesAsText({ page, settled, toasted, quiet }) {
   const name = `<img src=x onerror="window.attacked=1">.txt`;
   await drop(page, folder("<b>markup", { [name]: "x" }));
   await page.getByRole("button", { name: "Publish", exact: true }).click();
-  await page.getByText("<b>markup is published.").waitFor();
+  await toasted("<b>markup is published.");
   await page.getByRole("link", { name: "<b>markup" }).click();
   await settled();
   await page.getByText(name).first().waitFor();
@@ -134,7 +134,7 @@ async function showsNamesAsText({ page, settled, quiet }) {
   quiet();
 }
 
-async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
+async function goesOnAfterACut({ page, unreachable, tolerated, quiet, settled, toasted }) {
   const root = folder("cut", { "a.bin": randomBytes(100_000), "b.bin": randomBytes(200_000), "c.bin": randomBytes(300_000) });
   date(root);
   let sent = [];
@@ -149,6 +149,16 @@ async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
   await page.getByText("Interrupted when the page was closed.").waitFor();
   await page.unroute("**/upload/*/1");
   await settled();
+  // A service that is busy when the page asks how far the upload is has not given it up.
+  tolerated(503);
+  const busy = { status: 503, json: { error: "unavailable", detail: "the service is busy" } };
+  const refused = page.waitForResponse((answer) => answer.status() === 503);
+  await page.route("**/upload/*/*", (route) => route.fulfill(busy));
+  await page.reload();
+  await refused;
+  await settled();
+  await page.unroute("**/upload/*/*");
+  await page.getByText("Interrupted when the page was closed.").waitFor();
   const other = join(work, "other", "cut");
   cpSync(root, other, { recursive: true });
   writeFileSync(join(other, "c.bin"), randomBytes(299_999));
@@ -172,7 +182,7 @@ async function goesOnAfterACut({ page, unreachable, quiet, settled }) {
   await settled();
   sent = [];
   await drop(page, root);
-  await page.getByText("cut is published.").waitFor();
+  await toasted("cut is published.");
   assert.deepEqual(sent.filter((number) => number === "0"), ["0"], "the file that arrived is asked for, not sent");
   quiet();
   console.log("an upload that was cut off goes on after a reload, with the same folder alone");
@@ -191,7 +201,7 @@ function replace(path, length, time) {
   utimesSync(path, time, time);
 }
 
-async function goesOnFromWhereTheFolderIs({ page, unreachable, quiet }) {
+async function goesOnFromWhereTheFolderIs({ page, unreachable, toasted, quiet }) {
   const root = folder("moved", { "a.bin": randomBytes(1000), "b.bin": randomBytes(1000) });
   unreachable();
   await page.route("**/upload/*/1", (route) => route.abort());
@@ -203,12 +213,12 @@ async function goesOnFromWhereTheFolderIs({ page, unreachable, quiet }) {
   mkdirSync(join(work, "elsewhere"));
   renameSync(root, join(work, "elsewhere", "moved"));
   await drop(page, join(work, "elsewhere", "moved"));
-  await page.getByText("moved is published.").waitFor();
+  await toasted("moved is published.");
   quiet();
   console.log("an upload goes on from the place that its folder was moved to");
 }
 
-async function forgetsAFolderThatChanged({ page, unreachable, settled, quiet }) {
+async function forgetsAFolderThatChanged({ page, unreachable, settled, toasted, quiet }) {
   const root = folder("changed", { "a.bin": randomBytes(1000), "b.bin": randomBytes(1000) });
   date(root);
   unreachable();
@@ -224,7 +234,7 @@ async function forgetsAFolderThatChanged({ page, unreachable, settled, quiet }) 
   await page.getByRole("button", { name: "Dismiss" }).waitFor();
   await drop(page, root);
   await page.getByRole("button", { name: /^(Publish|Replace)$/ }).click();
-  await page.getByText("changed is published.").waitFor();
+  await toasted("changed is published.");
   await settled();
   quiet();
   console.log("a folder that changed unnoticed says so, and its next drop publishes it as it is");
@@ -280,14 +290,14 @@ async function ignoresASlowDrop({ page, quiet }) {
   console.log("a slow drop is shown, can be cancelled, and keeps a later choice");
 }
 
-async function keepsAPublicationFromADrop({ page, quiet, settled }) {
+async function keepsAPublicationFromADrop({ page, quiet, settled, toasted }) {
   await drop(page, folder("digested", { a: "digested" }));
   const release = await hold(page, "bytes");
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await drop(page, folder("intruder", { a: "intruder" }));
-  await page.getByText("digested is being published. Wait until sending begins, or cancel it,").waitFor();
+  await toasted("digested is being published. Wait until sending begins, or cancel it,");
   await release();
-  await page.getByText("digested is published.").waitFor();
+  await toasted("digested is published.");
   assert.equal(await page.getByLabel("Title").count(), 0);
   await settled();
   quiet();

@@ -17,13 +17,13 @@ await during(browser, async () => {
   await alice.close();
 });
 
-async function choosesMails({ page, settled, quiet }) {
+async function choosesMails({ page, settled, toasted, quiet }) {
   const notices = page.getByLabel("Preemption notices");
   await page.goto(`${site.service}/console/account`);
   await notices.selectOption("at-once");
   await page.getByLabel("Failed nodes").selectOption("digest");
   await page.locator("#mails").getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved.").waitFor();
+  await toasted("Saved.");
   await page.reload();
   await settled();
   assert.equal(await notices.inputValue(), "at-once");
@@ -31,7 +31,7 @@ async function choosesMails({ page, settled, quiet }) {
   assert.equal(await page.getByLabel("Billing holds").inputValue(), "off");
   await notices.selectOption("off");
   await page.locator("#mails").getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved.").waitFor();
+  await toasted("Saved.");
   quiet();
   console.log("choices of mails are stored");
 }

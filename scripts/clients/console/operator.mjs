@@ -235,7 +235,7 @@ async function holds(operator) {
 
 /** A credit says its sum in words, and is booked once, however often it is pressed. */
 async function booksOnce(operator) {
-  const { page, quiet } = operator;
+  const { page, toasted, quiet } = operator;
   await open(operator, "/organizations/globex");
   const before = (await ledger("globex")).transactions.length;
   const dialog = page.getByRole("dialog");
@@ -245,7 +245,7 @@ async function booksOnce(operator) {
   await dialog.getByText("one thousand two hundred fifty dollars and fifty cents").waitFor();
   await dialog.getByRole("button", { name: "Book the credit" }).dblclick();
   await dialog.waitFor({ state: "detached" });
-  await page.getByText("The credit is booked").waitFor();
+  await toasted("The credit is booked");
   assert.equal((await ledger("globex")).transactions.length, before + 1);
   quiet();
   console.log("a credit that is pressed twice is booked once");
@@ -307,7 +307,7 @@ async function losesAnAnswer(operator) {
  * after a reload and a credit in between, is made once.
  */
 async function leavesABooking(operator) {
-  const { page, quiet, settled, unreachable } = operator;
+  const { page, quiet, settled, toasted, unreachable } = operator;
   const address = "**/api/operator/orgs/globex/billing/payments";
   const dialog = page.getByRole("dialog");
   const bookPayment = async () => {
@@ -334,20 +334,20 @@ async function leavesABooking(operator) {
   await page.evaluate(() => history.back());
   await page.getByRole("heading", { name: "Organizations", level: 1 }).waitFor();
   release();
-  await page.locator("#toasts").getByText("it is unknown whether this was booked").waitFor();
+  await toasted("it is unknown whether this was booked");
   await page.unroute(address);
   await open(operator, "/organizations/globex");
   await page.getByLabel("Amount").fill("3");
   await page.getByLabel("Amount").press("Enter");
   await dialog.getByRole("button", { name: "Book the credit" }).click();
-  await page.getByText("The credit is booked").waitFor();
+  await toasted("The credit is booked");
   await settled();
   await bookPayment();
-  await page.getByText("This was booked before").waitFor();
+  await toasted("This was booked before");
   assert.equal((await ledger("globex")).transactions.length, before + 2);
   // Its outcome is known now, so the same amount is another payment.
   await bookPayment();
-  await page.getByText("The payment is booked").waitFor();
+  await toasted("The payment is booked");
   assert.equal((await ledger("globex")).transactions.length, before + 3);
   quiet();
   console.log("a booking reports its failure after its page was left, and is booked once");
@@ -442,10 +442,10 @@ async function readsMoney(operator) {
 }
 
 async function runsAJob(operator) {
-  const { page, quiet } = operator;
+  const { page, toasted, quiet } = operator;
   await open(operator, "/jobs");
   await page.getByRole("button", { name: "Run now: reencrypt-secrets" }).click();
-  await page.getByText("reencrypt-secrets is running").waitFor();
+  await toasted("reencrypt-secrets is running");
   quiet();
   console.log("a job is run");
 }

@@ -109,7 +109,7 @@ class PlanTest(unittest.TestCase):
             client.declare(max_gpus=0, max_price=1.5, until=None)
             until(self, lambda client=client: machines.await_nothing_held(client))  # type: ignore[misc]
 
-    def start(self, *arguments: str, url: Optional[str] = None, wait: str = "30s") -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: str, url: Optional[str] = None, wait: str = "90s") -> "subprocess.Popen[bytes]":
         environment = {
             **os.environ,
             "PATH": f"{self.folder}:{os.environ['PATH']}",
@@ -133,8 +133,8 @@ class PlanTest(unittest.TestCase):
         self.addCleanup(end)
         return process
 
-    def run_to_end(self, *arguments: str, code: int = 0, wait: str = "30s") -> None:
-        self.assertEqual(code, self.start(*arguments, wait=wait).wait(timeout=120), self.log())
+    def run_to_end(self, *arguments: str, code: int = 0, wait: str = "90s") -> None:
+        self.assertEqual(code, self.start(*arguments, wait=wait).wait(timeout=240), self.log())
 
     def log(self) -> str:
         return (self.folder / "log").read_text() + str(self.told())
@@ -169,7 +169,7 @@ class PlanTest(unittest.TestCase):
         fault: Dict[str, Any] = {"cut_answer" if carried_out else "cut_body": 0}
         proxy.order("PUT /api/vm/capacity", between=die, **fault)
         process.append(self.start(*arguments, url=proxy.url))
-        self.assertEqual(-signal.SIGKILL, process[0].wait(timeout=120), self.log())
+        self.assertEqual(-signal.SIGKILL, process[0].wait(timeout=240), self.log())
 
     def test_each_name_has_a_node_and_exactly_that_one_goes(self) -> None:
         self.run_to_end("resume", "gpu-[1-3]")
@@ -189,7 +189,7 @@ class PlanTest(unittest.TestCase):
 
     def test_told_twice(self) -> None:
         first, second = self.start("resume", "gpu-[1-2]"), self.start("resume", "gpu-[1-2]")
-        self.assertEqual((0, 0), (first.wait(timeout=120), second.wait(timeout=120)), self.log())
+        self.assertEqual((0, 0), (first.wait(timeout=240), second.wait(timeout=240)), self.log())
         seats = self.addresses()
         self.run_to_end("resume", "gpu-1")
         self.assertEqual(seats, self.addresses())
@@ -206,7 +206,7 @@ class PlanTest(unittest.TestCase):
                 watch = self.start("watch")
                 until(self, lambda: len(self.addresses()) == 2, told=self.log)
                 watch.send_signal(signal.SIGTERM)
-                self.assertEqual(0, watch.wait(timeout=120))
+                self.assertEqual(0, watch.wait(timeout=240))
                 self.assertEqual((sorted(self.addresses().values()), 16), (held(self.acme), self.declared()))
                 self.run_to_end("suspend", "gpu-[1-2]")
                 self.assertEqual(([], 0), (held(self.acme), self.declared()))
@@ -230,7 +230,7 @@ class PlanTest(unittest.TestCase):
         # All but one.
         self.rival.declare(max_gpus=104, max_price=3.0)
         until(self, lambda: len(held(self.rival)) == 13)
-        resuming = self.start("resume", "gpu-[1-2]", wait="60s")
+        resuming = self.start("resume", "gpu-[1-2]", wait="120s")
         until(self, lambda: self.addresses(), told=self.log)
         first = next(iter(self.addresses()))
         other = "gpu-2" if first == "gpu-1" else "gpu-1"
@@ -238,7 +238,7 @@ class PlanTest(unittest.TestCase):
         self.run_to_end("suspend", first)
         # The other has a grant of its own, even where it is the same machine.
         until(self, lambda: other in self.addresses(), told=self.log)
-        resuming.wait(timeout=120)
+        resuming.wait(timeout=240)
         self.assertEqual([self.addresses()[other]], held(self.acme))
         self.assertNotEqual(grant, self.acme.read_capacity(cluster=self.acme.cluster)["allocations"][0]["granted_at"])
         self.assertEqual([other], list(self.plan()["seats"]))
@@ -257,7 +257,7 @@ class PlanTest(unittest.TestCase):
         until(self, lambda: self.declared() == 8, told=self.log)
         self.assertNotIn(name, self.plan()["seats"])
         watch.send_signal(signal.SIGTERM)
-        self.assertEqual(0, watch.wait(timeout=120))
+        self.assertEqual(0, watch.wait(timeout=240))
 
     def test_who_waits_in_vain_holds_nothing(self) -> None:
         self.rival.declare(max_gpus=112, max_price=3.0)

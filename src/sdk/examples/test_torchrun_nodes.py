@@ -62,7 +62,7 @@ SAVES = "trap 'echo saved; exit 0' TERM; echo works; " + SLEEP + " & wait"
 
 
 def setUpModule() -> None:
-    service = machines.serve("market.notice=20s")
+    service = machines.serve("market.notice=60s")
     unittest.addModuleCleanup(service.close)
     folder = Path(tempfile.mkdtemp(prefix="bourse-sdk-"))
     unittest.addModuleCleanup(shutil.rmtree, folder)
@@ -85,7 +85,7 @@ class TorchrunNodesTest(unittest.TestCase):
 
     def start(self, command: str, *options: str, nodes: int = 2) -> "subprocess.Popen[str]":
         environment = {**os.environ, "BOURSE_URL": self.service.url, "BOURSE_TOKEN": self.service.token(org="team")}
-        arguments = ["--nodes", str(nodes), "--max-price", "1.50", "--cluster", "team-nodes", "--lease", "15s"]
+        arguments = ["--nodes", str(nodes), "--max-price", "1.50", "--cluster", "team-nodes", "--lease", "60s"]
         arguments += ["--identity-file", str(self.key), "--port", str(free_port())]
         if "--at-most" not in options:
             arguments += ["--at-most", "5m"]
@@ -180,7 +180,7 @@ class TorchrunNodesTest(unittest.TestCase):
         self.assertRegex("".join(self.told), r"127\.0\.0\.\d was taken back(: scale-down)?\n|is no longer this hold's")
 
     def test_commands_end_with_a_launcher_that_dies(self) -> None:
-        process = self.start(SAVES.format(number=15))
+        process = self.start(SAVES.format(number=15), "--lease", "30s")
         self.both_work(process)
         self.until(lambda: len(self.sleepers(15)) == 2)
         process.kill()

@@ -51,7 +51,7 @@ SSH_PATIENCE = 10.0
 NOTICE_LEFT = 5.0
 
 #: How long after a broken connection the event that explains it may come, in seconds.
-EVENT_PATIENCE = 5.0
+EVENT_PATIENCE = 20.0
 
 NOTICED, NOT_HAD, TOO_LONG, SSH_FAILED = 75, 69, 124, 255
 SIGNALLED = (128 + signal.SIGINT, 128 + signal.SIGTERM)

@@ -68,7 +68,7 @@ class Service:
             command += ["--set", one]
         with open(out, "w") as told, open(os.path.join(self._folder, "err"), "a") as err:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=told, stderr=err)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while "ready" not in Path(out).read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"the service did not start: {Path(self._folder, 'err').read_text()[-2000:]}")

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 const TOO_MANY_TABS = 250;
-const DIALOG_MILLIS = 10_000;
+const DIALOG_MILLIS = 30_000;
 
 /** Opens the browser's dialog and chooses files; like a person who sees none, this presses again, and says so. */
 async function chooseFiles(page, press, files) {

@@ -11,6 +11,9 @@ export const DEVICES = {
   zoomed: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 };
 
+/** How long a page waits at least for what it reads before a question. */
+const LEAST_READ_MS = 60_000;
+
 /** The secrets of this service, by how they begin. */
 const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
 
@@ -19,21 +22,25 @@ const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
  *
  * `refused(status)` announces that a request will be, `tolerated(status)` that any number may be, `unreachable()` that
  * the service will be gone for a while; up to `quiet()`, which shows that there was nothing else to complain about.
+ * `toasted(text)` waits until the page tells something in passing, or has since the last such wait.
  */
 export async function visit(browser, service, options = {}) {
   const { device = "desk", state = undefined, ...rest } = options;
   const context = await browser.newContext({ ...DEVICES[device], ...rest, storageState: state });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service });
+  // Of the context: also for pages that a page opens, and for requests beside the page.
+  context.setDefaultTimeout(PATIENCE_MS);
+  await context.addInitScript(onABusyMachine, LEAST_READ_MS);
   const page = await context.newPage();
   // From the beginning, so that no dialog opens in the moment in which the driver begins to listen.
   page.on("filechooser", () => {});
-  page.setDefaultTimeout(PATIENCE_MS);
   const watch = watchOver(page, service);
   return {
     page,
     context,
     ...watch,
     settled: settling(page),
+    toasted: (text) => until(`a toast with "${text}"`, () => page.evaluate(takeToast, text)),
     /** What a sign-in has left in this browser, for another one to begin with. */
     state: () => context.storageState(),
     async close() {
@@ -42,6 +49,30 @@ export async function visit(browser, service, options = {}) {
       await context.close();
     },
   };
+}
+
+/**
+ * In each page from its beginning. A page shows a toast for six seconds, in which a busy machine may not look: the texts
+ * are kept. It reads what a question needs for five seconds, in which a busy service may not answer: it waits for longer,
+ * unless a walk gives it `ownTimeout` back.
+ */
+function onABusyMachine(least) {
+  globalThis.toasts = [];
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes) {
+      if (target.id === "toasts") {
+        globalThis.toasts.push(...[...addedNodes].map((one) => one.textContent));
+      }
+    }
+  }).observe(document, { childList: true, subtree: true });
+  globalThis.ownTimeout = AbortSignal.timeout;
+  AbortSignal.timeout = (millis) => globalThis.ownTimeout.call(AbortSignal, Math.max(millis, least));
+}
+
+/** Whether there is such a toast; it is taken, with those before it. */
+function takeToast(text) {
+  const at = globalThis.toasts.findIndex((one) => one.includes(text));
+  return globalThis.toasts.splice(0, at + 1).length > 0;
 }
 
 function watchOver(page, service) {

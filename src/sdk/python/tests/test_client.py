@@ -148,7 +148,7 @@ class HoldTest(ServiceTest):
         self.assertEqual(0, state["declared"] and state["declared"]["max_gpus"])
 
     def test_the_lease_is_renewed(self) -> None:
-        with self.client.hold(gpus=8, max_price=2.5, lease="15s") as nodes:
+        with self.client.hold(gpus=8, max_price=2.5, lease="45s") as nodes:
             begun = nodes.state["declared"]
             assert begun is not None and begun["until"] is not None
             until(lambda: (nodes.state["declared"] or begun)["until"] != begun["until"])
@@ -157,7 +157,7 @@ class HoldTest(ServiceTest):
     def test_nodes_of_a_process_that_dies_go_with_the_lease(self) -> None:
         program = (
             "import bourse, os, time\n"
-            "with bourse.Client(cluster='acme-batch').hold(gpus=8, max_price=2.5, lease='15s') as nodes:\n"
+            "with bourse.Client(cluster='acme-batch').hold(gpus=8, max_price=2.5, lease='30s') as nodes:\n"
             "    print('held', flush=True)\n"
             "    time.sleep(600)\n"
         )
@@ -179,7 +179,7 @@ class HoldTest(ServiceTest):
             self.assertEqual(2, len(nodes))
 
     def test_what_somebody_else_declares_meanwhile_is_theirs(self) -> None:
-        with self.client.hold(gpus=8, max_price=2.5, lease="15s") as nodes:
+        with self.client.hold(gpus=8, max_price=2.5, lease="30s") as nodes:
             self.client.declare(max_gpus=24, until=None)
             until(lambda: nodes.lost)
             with self.assertRaises(errors.HoldLost):

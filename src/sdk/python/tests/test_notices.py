@@ -55,12 +55,12 @@ class NoticesTest(unittest.TestCase):
 
         self.write()
         with self.assertLogs("bourse"), bourse.NoticeWatch(tell, self.path, every=0.01):
-            self.assertFalse(told.get(timeout=30).withdrawn)
+            self.assertFalse(told.get(timeout=120).withdrawn)
             self.write(sequence=2)
             self.write(state="withdrawn", sequence=3)
-            self.assertTrue(told.get(timeout=30).withdrawn)
+            self.assertTrue(told.get(timeout=120).withdrawn)
             self.write(id="drill-5", reason="drill", drill=True)
-            self.assertTrue(told.get(timeout=30).drill)
+            self.assertTrue(told.get(timeout=120).drill)
         self.assertTrue(told.empty())
 
     def test_a_withdrawal_of_what_was_never_told_is_no_news(self) -> None:
@@ -68,7 +68,7 @@ class NoticesTest(unittest.TestCase):
         self.write(state="withdrawn")
         with bourse.NoticeWatch(told.put, self.path, every=0.01):
             self.write(id="outbid-2")
-            self.assertEqual("outbid-2", told.get(timeout=30).id)
+            self.assertEqual("outbid-2", told.get(timeout=120).id)
 
 
 class HoldWithNoticesTest(unittest.TestCase):
@@ -131,13 +131,13 @@ class HoldWithNoticesTest(unittest.TestCase):
 
                 def use() -> None:
                     with self.hold(client, save):
-                        began.wait(30)
+                        began.wait(120)
                     given_back.set()
 
                 user = threading.Thread(target=use, daemon=True)
                 user.start()
                 try:
-                    self.assertTrue(given_back.wait(60), "the hold waits for on_notice")
+                    self.assertTrue(given_back.wait(180), "the hold waits for on_notice")
                     self.assertEqual(0, client.declared["max_gpus"])
                 finally:
                     saved.set()

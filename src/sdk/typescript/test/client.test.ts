@@ -75,7 +75,7 @@ describe("declarations", () => {
 
 describe("holds", () => {
   test("nodes are held, the lease is renewed, and they are given back", async () => {
-    const ssh = await client.hold({ gpus: 16, maxPrice: 2.5, lease: "15s" }, async (nodes) => {
+    const ssh = await client.hold({ gpus: 16, maxPrice: 2.5, lease: "45s" }, async (nodes) => {
       const until = nodes.state.declared?.until;
       await poll("the renewal", () => nodes.state.declared?.until !== until);
       assert.equal(nodes.lost, undefined);
@@ -101,7 +101,7 @@ describe("holds", () => {
   });
 
   test("what somebody else declares meanwhile is theirs", async () => {
-    await client.hold({ gpus: 8, maxPrice: 2.5, lease: "15s" }, async (nodes) => {
+    await client.hold({ gpus: 8, maxPrice: 2.5, lease: "30s" }, async (nodes) => {
       await client.declare({ max_gpus: 24, until: null });
       await poll("the loss", () => nodes.lost);
       assert.ok(nodes.signal.aborted);

@@ -18,7 +18,7 @@ function environment(name: string): string {
 
 export const contracts = (): string => environment("SDK_CONTRACTS");
 
-export async function poll<T>(what: string, holds: () => Promise<T> | T, seconds = 60): Promise<NonNullable<T>> {
+export async function poll<T>(what: string, holds: () => Promise<T> | T, seconds = 120): Promise<NonNullable<T>> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const value = await holds();
@@ -94,7 +94,7 @@ export class Service {
       { stdio: ["ignore", out.fd, err.fd] },
     );
     await Promise.all([out.close(), err.close()]);
-    await poll("the service", async () => (await readFile(join(this.folder, "out"), "utf8")).includes("ready"), 120);
+    await poll("the service", async () => (await readFile(join(this.folder, "out"), "utf8")).includes("ready"), 300);
   }
 
   async kill(): Promise<void> {

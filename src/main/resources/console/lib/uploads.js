@@ -445,7 +445,8 @@ export class Uploads extends EventTarget {
           }
         },
         (failure) => {
-          if (failure instanceof CallError && failure.status !== 0) {
+          // A refusal that passes says nothing of the session.
+          if (failure instanceof CallError && !PASSING.includes(failure.status)) {
             // It was published or given up elsewhere.
             this.drop(one);
           }

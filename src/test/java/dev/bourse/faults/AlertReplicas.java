@@ -259,8 +259,9 @@ final class AlertReplicas {
       HttpURLConnection asked =
           (HttpURLConnection)
               URI.create("http://127.0.0.1:" + ports.get(1) + "/metrics").toURL().openConnection();
-      asked.setConnectTimeout(2_000);
-      asked.setReadTimeout(2_000);
+      int patient = (int) (5_000 * FaultWorld.PATIENCE);
+      asked.setConnectTimeout(patient);
+      asked.setReadTimeout(patient);
       return asked.getResponseCode() == 200;
     } catch (IOException silent) {
       return false;

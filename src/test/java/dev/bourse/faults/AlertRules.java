@@ -51,7 +51,7 @@ final class AlertRules {
    * machine delays by seconds.
    */
   private static final Map<String, Integer> WINDOWS_SECONDS =
-      Map.of("BourseRestarts", 60, "BourseTicksFail", 60);
+      Map.of("BourseRestarts", 90, "BourseTicksFail", 60);
 
   private static final Pattern NAME = Pattern.compile("(?m)^ *- alert: (\\w+)$");
   private static final Pattern FOR = Pattern.compile("(?m)(?<=^ {8}for: )(\\d+)([smh])$");

@@ -44,13 +44,13 @@ class AlertRulesTest {
             .replace("  for: 2m\n", "  for: 2s\n")
             .replace("  for: 10m\n", "  for: 5s\n")
             .replace("[1h]", "[30s]")
-            .replace("[30m]", "[60s]")
-            .replace("[2m]", "[60s]"),
+            .replace("[30m]", "[90s]")
+            .replace("[2m]", "[90s]"),
         rules.shortened());
   }
 
   @Test
-  void ofTheServicesRulesNoneTakesLongerThanAMinute() throws IOException {
+  void ofTheServicesRulesNoneTakesMinutes() throws IOException {
     AlertRules rules = new AlertRules(RULES);
     String shortened = rules.shortened();
     assertFalse(

@@ -134,6 +134,8 @@ final class ObjectStores implements Scenario {
       all.add("checkpoints.deletion-delay=0");
       // No fault of the database is played here, and a cold process on a busy machine is slow.
       all.add("store.connect-timeout=10s");
+      all.add("store.acquire-timeout=10s");
+      all.add("store.query-timeout=10s");
       ServiceProcess process = world.add(name, all);
       process.listenAt(Ports.free());
       // With it they share what signs members' tokens.

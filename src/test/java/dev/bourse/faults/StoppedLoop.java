@@ -94,7 +94,7 @@ final class StoppedLoop {
   /** Lets it go on. */
   void letGo() throws IOException, InterruptedException {
     holder.getOutputStream().close();
-    if (!holder.waitFor(20, TimeUnit.SECONDS)) {
+    if (!holder.waitFor(120, TimeUnit.SECONDS)) {
       throw new ViolatedException("what holds a thread does not let it go");
     }
   }

@@ -58,8 +58,8 @@ final class Upgrades implements Scenario {
                 "management.port=0",
                 // No request may fail, and a flush of a busy disk takes seconds.
                 "store.connect-timeout=10s",
-                "store.acquire-timeout=20s",
-                "store.query-timeout=20s"));
+                "store.acquire-timeout=45s",
+                "store.query-timeout=45s"));
     for (ServiceProcess process : world.processes()) {
       process.listenAt(Ports.free());
       process.jar(run.previous());
