@@ -149,7 +149,7 @@ async function goesOnAfterACut({ page, unreachable, tolerated, quiet, settled, t
   await page.getByText("Interrupted when the page was closed.").waitFor();
   await page.unroute("**/upload/*/1");
   await settled();
-  // A service that is busy when the page asks how far the upload is has not given it up.
+  // The page keeps the upload if the service answers 503 to the question how many bytes have arrived.
   tolerated(503);
   const busy = { status: 503, json: { error: "unavailable", detail: "the service is busy" } };
   const refused = page.waitForResponse((answer) => answer.status() === 503);

@@ -234,7 +234,7 @@ async function isCancelled(alice) {
   const { page } = alice;
   const { version } = await state();
   const { gpus, dialog } = await open(alice);
-  // Longer than a busy machine takes to press Cancel; the page's own time is set forward to its end.
+  // A delayed test presses Cancel within these five minutes; then the page's clock is set forward past their end.
   const refusal = { error: "rate-limited", reason: "cadence", detail: "too soon", retry_after_s: 300 };
   await page.clock.install();
   let refused = 0;
@@ -252,9 +252,11 @@ async function isCancelled(alice) {
     await gpus.press("Enter");
     await dialog.getByRole("button", { name: "Release 1 node" }).click();
     await until("the refusal", async () => refused === 1);
+    // The button has this name from the answer on, while the write waits.
+    await dialog.getByRole("button", { name: "Cancel" }).waitFor();
     await cancel();
     await dialog.waitFor({ state: "detached" });
-    // Longer than the write waits before it is sent again.
+    // Past the time at which the write would be sent again.
     await page.clock.fastForward(301_000);
     await page.waitForTimeout(1_000);
     await alice.settled();
@@ -429,10 +431,12 @@ async function sendsOnce(alice) {
   await ceiling.press("Enter");
   await until("the ceiling", async () => (await state()).declared.max_price_per_gpu_hour === 3.55);
   await page.getByText("Change a field to see the cost and the nodes.").waitFor();
-  // The second press may have said so, after the first had been stored.
+  await alice.settled();
+  // The second press may have shown the same toast.
   await page.evaluate(() => globalThis.toasts.splice(0));
   await ceiling.press("Enter");
   await toasted("This is in force already.");
+  await alice.settled();
   assert.equal(writes.length, 1, "one write");
   assert.equal((await state()).version, version + 1);
   alice.quiet();
@@ -529,7 +533,7 @@ async function asksForABid(alice) {
   console.log("a bid for fewer GPUs is confirmed first, and the question names the lost node");
 }
 
-/** The page of a Kubernetes cluster shows bids of others, and sends a bid without losses unasked. */
+/** The page of a Kubernetes cluster shows bids of others, and sends a bid that loses no node without a question. */
 async function followsABid(alice) {
   const { page, toasted } = alice;
   const { version, bid } = await readBid();

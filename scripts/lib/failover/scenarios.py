@@ -240,7 +240,7 @@ def lost_answer(world):
 
 
 def shown_as_kept(world, replica, kept):
-    """The state of a write's cluster if the replica shows that write."""
+    """Return the state of the write's cluster, or None unless the replica shows that write."""
     state = world.get(replica, kept.cluster)
     return state if state and (state["version"], world.shown(state)) == (kept.version, kept.wanted) else None
 
@@ -286,9 +286,9 @@ def lost_state(world):
         write_stored(world, b, rival, (0, 100))
         time.sleep(5)  # past the lease of the market
         version, shown, granted = world.stored()[cluster]
-        # A busy machine may let B answer before it has read on.
-        told = f"B shows '{kept.wanted}' at version {kept.version}; lost was '{lost.wanted}' at {lost.version}"
-        state = until(told, 5, lambda: shown_as_kept(world, b, kept))
+        # B may still be catching up.
+        expected = f"B shows '{kept.wanted}' at version {kept.version}; lost was '{lost.wanted}' at {lost.version}"
+        state = until(expected, 5, lambda: shown_as_kept(world, b, kept))
         seen = (state["version"], world.shown(state), len(state["allocations"]))
         require(f"the database has {shown} at version {version} and nodes '{granted}', B shows {seen}; "
                 f"lost was {lost.wanted} at {lost.version}, stored is {kept.wanted} at {kept.version}",

@@ -50,7 +50,8 @@ SSH_PATIENCE = 10.0
 #: What is left of a notice once the grace is over, in seconds: to give the nodes back in.
 NOTICE_LEFT = 5.0
 
-#: How long after a broken connection the event that explains it may come, in seconds.
+#: How long after a broken connection the event that explains it may come, in seconds: a stream that was cut too has
+#: to be opened again first.
 EVENT_PATIENCE = 20.0
 
 NOTICED, NOT_HAD, TOO_LONG, SSH_FAILED = 75, 69, 124, 255

@@ -11,8 +11,8 @@ export const DEVICES = {
   zoomed: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 };
 
-/** How long a page waits at least for what it reads before a question. */
-const LEAST_READ_MS = 60_000;
+/** The shortest `AbortSignal.timeout` of a page, in milliseconds. */
+const SHORTEST_TIMEOUT_MS = 60_000;
 
 /** The secrets of this service, by how they begin. */
 const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
@@ -22,15 +22,15 @@ const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
  *
  * `refused(status)` announces that a request will be, `tolerated(status)` that any number may be, `unreachable()` that
  * the service will be gone for a while; up to `quiet()`, which shows that there was nothing else to complain about.
- * `toasted(text)` waits until the page tells something in passing, or has since the last such wait.
+ * `toasted(text)` waits for a toast with that text since the last such wait.
  */
 export async function visit(browser, service, options = {}) {
   const { device = "desk", state = undefined, ...rest } = options;
   const context = await browser.newContext({ ...DEVICES[device], ...rest, storageState: state });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service });
-  // Of the context: also for pages that a page opens, and for requests beside the page.
+  // The context's timeout also applies to pages that a page opens and to requests of the test.
   context.setDefaultTimeout(PATIENCE_MS);
-  await context.addInitScript(onABusyMachine, LEAST_READ_MS);
+  await context.addInitScript(onABusyMachine, SHORTEST_TIMEOUT_MS);
   const page = await context.newPage();
   // From the beginning, so that no dialog opens in the moment in which the driver begins to listen.
   page.on("filechooser", () => {});
@@ -52,16 +52,16 @@ export async function visit(browser, service, options = {}) {
 }
 
 /**
- * In each page from its beginning. A page shows a toast for six seconds, in which a busy machine may not look: the texts
- * are kept. It reads what a question needs for five seconds, in which a busy service may not answer: it waits for longer,
- * unless a walk gives it `ownTimeout` back.
+ * Runs in each page before its own scripts. It records the texts of toasts, because a toast disappears after six
+ * seconds and a delayed test would miss it. It extends the timeout of previews, because a busy service may need more
+ * than five seconds. A test of this timeout puts `ownTimeout` back.
  */
 function onABusyMachine(least) {
   globalThis.toasts = [];
   new MutationObserver((changes) => {
     for (const { target, addedNodes } of changes) {
       if (target.id === "toasts") {
-        globalThis.toasts.push(...[...addedNodes].map((one) => one.textContent));
+        globalThis.toasts.push(...[...addedNodes].filter((one) => one.checkVisibility?.()).map((one) => one.textContent));
       }
     }
   }).observe(document, { childList: true, subtree: true });
@@ -69,7 +69,7 @@ function onABusyMachine(least) {
   AbortSignal.timeout = (millis) => globalThis.ownTimeout.call(AbortSignal, Math.max(millis, least));
 }
 
-/** Whether there is such a toast; it is taken, with those before it. */
+/** Removes the first recorded toast with that text and all earlier ones; returns false if there is none. */
 function takeToast(text) {
   const at = globalThis.toasts.findIndex((one) => one.includes(text));
   return globalThis.toasts.splice(0, at + 1).length > 0;

@@ -46,7 +46,7 @@ class FaultsTest(unittest.TestCase):
 
     def setUp(self) -> None:
         self.proxy.calm()
-        # A restart takes a minute on a busy machine.
+        # A restart can take a minute on a busy machine.
         self.retry = bourse.Retry(patience=240, first=0.05, longest=0.5)
         self.client = self.connect(self.proxy.url, self.service.token())
         self.member = self.connect(self.proxy.url, self.service.member())

@@ -9,7 +9,7 @@ import * as bourse from "../src/index.js";
 import { file, freePort, KEY, poll, Proxy, Service } from "./service.js";
 
 const CLUSTER = "acme-train";
-// A restart takes a minute on a busy machine.
+// A restart can take a minute on a busy machine.
 const retry = { patience: 240, first: 0.05, longest: 0.5 };
 const PUT = "PUT /api/vm/capacity";
 let service: Service;

@@ -445,9 +445,9 @@ export class Uploads extends EventTarget {
           }
         },
         (failure) => {
-          // A refusal that passes says nothing of the session.
+          // After a temporary refusal, such as 503, the session may still exist.
           if (failure instanceof CallError && !PASSING.includes(failure.status)) {
-            // It was published or given up elsewhere.
+            // The session is gone: the upload was published or cancelled elsewhere.
             this.drop(one);
           }
         },

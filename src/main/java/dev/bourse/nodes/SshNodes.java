@@ -680,8 +680,9 @@ public final class SshNodes implements NodeProvider {
     return result;
   }
 
+  /** Returns the failure of a call that threw an unexpected exception, and logs it. */
   private NodeFailureException unexpected(String call, Throwable failure) {
-    // A client that is stopped before it connects.
+    // The ssh client rejects a connection after its stop, which is no fault.
     if (isClosed() && failure instanceof IllegalStateException) {
       return closedFailure();
     }

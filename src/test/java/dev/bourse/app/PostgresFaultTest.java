@@ -24,7 +24,7 @@ class PostgresFaultTest {
   @BeforeEach
   void start() throws Exception {
     url = SharedPostgres.server().newStore();
-    // How long a write waits for a table that is taken.
+    // The longest wait of a write for a locked table.
     bourse = RunningBourse.withMarkets(1, "store.url=" + url, "store.query-timeout=10s");
   }
 

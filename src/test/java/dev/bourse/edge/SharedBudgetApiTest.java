@@ -26,7 +26,7 @@ class SharedBudgetApiTest {
     return service.with(secret).get("/api/vm/capacity").status();
   }
 
-  /** Whether two services take four requests of a token together, and no more. */
+  /** Returns true if two services together accept four requests of a token and reject the fifth. */
   private static boolean isOneBudget(RunningBourse first, RunningBourse second, String secret) {
     for (RunningBourse each : List.of(first, second, first, second)) {
       if (read(each, secret) != 200) {
@@ -54,8 +54,8 @@ class SharedBudgetApiTest {
           RunningBourse second = RunningBourse.demo(settings)) {
         // The first attempt to connect, which loads the client's classes, may take too long.
         until("both share", () -> isShared(first) && isShared(second));
-        // A service counts for itself while the machine stands still for a second, and a budget
-        // refills within seconds: a few tokens, each with a budget of its own.
+        // A delay of a second makes a service count alone, and a budget gains a request every 15
+        // seconds, so one of three tokens must show the common budget.
         Optional<String> shared =
             List.of(
                     first.secret("acme", "bound"),

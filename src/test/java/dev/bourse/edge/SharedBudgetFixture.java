@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A server of shared budgets, and services that use it. */
 abstract class SharedBudgetFixture {
-  /** Enough for a machine that stands still for seconds; tests of slowness set their own. */
+  /** The usual timeout, longer than delays of a busy machine; tests of timeouts set their own. */
   static final long PATIENT_MILLIS = 30_000;
 
   /** Keeps budgets from refilling while a slow machine runs a test. */

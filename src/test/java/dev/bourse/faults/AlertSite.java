@@ -305,8 +305,8 @@ final class AlertSite {
   }
 
   /**
-   * Once: the rule asks for more than two within its window, Prometheus may miss some, and a start
-   * may take half the window, so no number of them is enough for sure.
+   * Restarts the process once; the trial repeats it until the alert fires. Prometheus may miss
+   * restarts, and a slow start takes half the rule's window, so a fixed number may be too few.
    */
   private void restart() throws InterruptedException {
     only.kill();

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Faults of one service, one after the other, while a Prometheus of its own looks at it. */
 final class AlertTrials {
-  /** The longest that the rules take here is a window of 90 s; the rest is a busy machine. */
+  /** The longest window of a rule is 90 s; the rest allows for a busy machine. */
   private static final int FIRE_SECONDS = 120;
 
   private static final int CLEAR_SECONDS = 180;

@@ -67,7 +67,7 @@ final class Clocks implements Scenario {
         LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
         requireNothingBilledAhead(world);
       }
-      // A process that stood still would see two steps as one.
+      // A delayed process would see two steps as one.
       int expected = steps;
       FaultWorld.until(
           "the process sees step " + expected + " of its clock",

@@ -276,21 +276,20 @@ class HeldNodeApiTest {
                             && entry.getString("detail").equals("metrics")));
   }
 
-  /** Polls until there is a notice: a poll may end before a busy machine gives one. */
-  private static JsonObject untilTold(ApiClient agent, String poll) {
-    JsonObject answer = agent.get(poll).ok();
-    while (answer.getValue("notice") == null) {
-      answer = agent.get(poll).ok();
+  /**
+   * Polls with a wait of 25 s until a poll is refused or returns a notice; on a busy machine a poll
+   * may end before that.
+   */
+  private static HttpAnswer awaitNews(ApiClient agent, String poll) {
+    while (true) {
+      long asked = System.nanoTime();
+      HttpAnswer answer = agent.get(poll);
+      if (answer.status() != 200 || answer.ok().getValue("notice") != null) {
+        return answer;
+      }
+      long waited = System.nanoTime() - asked;
+      assertTrue(waited >= TimeUnit.SECONDS.toNanos(24), "the poll did not wait");
     }
-    return answer.getJsonObject("notice");
-  }
-
-  private static HttpAnswer untilRefused(ApiClient agent, String poll) {
-    HttpAnswer answer = agent.get(poll);
-    while (answer.status() == 200) {
-      answer = agent.get(poll);
-    }
-    return answer;
   }
 
   @Test
@@ -305,18 +304,18 @@ class HeldNodeApiTest {
     agent.get(path + "0&last=outbid-1:given").refused(ErrorCode.BAD_REQUEST);
     red.caller().get(path + 0).refused(ErrorCode.UNAUTHORIZED);
 
-    CompletableFuture<JsonObject> waiting =
-        CompletableFuture.supplyAsync(() -> untilTold(agent, path + 25));
+    CompletableFuture<HttpAnswer> waiting =
+        CompletableFuture.supplyAsync(() -> awaitNews(agent, path + 25));
     red.caller()
         .post("/api/vm/capacity/drill", new JsonObject().put("cluster", red.cluster()))
         .ok();
-    JsonObject notice = waiting.get(60, TimeUnit.SECONDS);
+    JsonObject notice = waiting.get(60, TimeUnit.SECONDS).ok().getJsonObject("notice");
     assertTrue(notice.getBoolean("drill"));
     String after = "&last=" + notice.getString("id") + ":given:" + notice.getLong("sequence");
     assertNull(agent.get(path + 0 + after).ok().getValue("notice"));
 
     CompletableFuture<HttpAnswer> last =
-        CompletableFuture.supplyAsync(() -> untilRefused(agent, path + 25 + after));
+        CompletableFuture.supplyAsync(() -> awaitNews(agent, path + 25 + after));
     red.declare(0, 2);
     last.get(60, TimeUnit.SECONDS).refused(ErrorCode.UNAUTHORIZED);
   }

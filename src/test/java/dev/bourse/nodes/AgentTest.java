@@ -20,6 +20,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The agent of a machine reports what the driver's programs print, and ends with the grant. */
@@ -36,20 +38,27 @@ class AgentTest extends SshNodesFixture {
   private final List<String> posts = new CopyOnWriteArrayList<>();
   private final Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
   private final List<String> polls = new CopyOnWriteArrayList<>();
+
+  /** The polls' waits, in seconds. */
+  private final List<Integer> waits = new CopyOnWriteArrayList<>();
+
   private final BlockingQueue<String> notices = new LinkedBlockingQueue<>();
 
   /** An answer that is cut off. */
   private static final String CUT = "";
 
+  /** The query of a poll, which lasts until the next report but at most 25 s. */
+  private static final Pattern POLL = Pattern.compile("wait_s=([3-9]|1[0-9]|2[0-5])(|&.*)");
+
   /** The answer of a service that has no such operation. */
   private static final String NONE = "404";
 
-  /** Whether reports without a status of their own are accepted. */
+  /** True if the allocation is held: a report without a status of its own is accepted. */
   private volatile boolean isHeld;
 
   /**
-   * Answers reports with the statuses in their order, and then that the allocation has ended unless
-   * it is held. Polls are answered when a test adds an answer.
+   * Answers reports with the statuses in their order, then with 200 while the allocation is held
+   * and 410 after its end. Answers a poll when a test adds an answer.
    */
   private void serve() throws IOException {
     HttpServer server =
@@ -84,14 +93,13 @@ class AgentTest extends SshNodesFixture {
 
   private void answerPoll(HttpExchange exchange) throws IOException {
     try (exchange) {
-      polls.add(
-          exchange.getRequestHeaders().getFirst("Authorization")
-              + " "
-              // A poll lasts until the next report, which a busy machine brings near.
-              + exchange
-                  .getRequestURI()
-                  .getQuery()
-                  .replaceFirst("^wait_s=([3-9]|1[0-9]|2[0-5])(?=&|$)", "waits"));
+      String query = exchange.getRequestURI().getQuery();
+      Matcher poll = POLL.matcher(query);
+      if (poll.matches()) {
+        waits.add(Integer.valueOf(poll.group(1)));
+        query = "waits" + poll.group(2);
+      }
+      polls.add(exchange.getRequestHeaders().getFirst("Authorization") + " " + query);
       String answer = notices.take();
       if (answer.equals(NONE)) {
         exchange.sendResponseHeaders(404, -1);
@@ -199,7 +207,7 @@ class AgentTest extends SshNodesFixture {
   @Test
   void theAgentTellsANoticeAtOnceAndKeepsTheNewestOfItsOwnAndTheVisits() throws Exception {
     serve();
-    // On a busy machine more reports are due meanwhile.
+    // On a busy machine the agent posts more than one report.
     isHeld = true;
     LocalMachine machine = machineWithDriver();
     sleepless(machine);
@@ -233,6 +241,7 @@ class AgentTest extends SshNodesFixture {
     notices.add(NONE);
     eventually("its end", () -> !Files.exists(state("pid")));
     assertEquals(6, polls.size(), "polls end with the reports");
+    assertTrue(waits.stream().anyMatch(each -> each >= 10), () -> "no long poll: " + waits);
     await(nodes.reclaim(machine.machine(), "alloc_1"));
     assertFalse(Files.exists(run("n1")));
   }

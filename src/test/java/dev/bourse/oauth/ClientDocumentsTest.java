@@ -198,7 +198,7 @@ class ClientDocumentsTest {
           vertx.setPeriodic(50, timer -> request.response().write(" "));
         };
     refused("could not be fetched");
-    // On a busy machine the time may be over before the host is asked.
+    // On a busy machine the timeout may pass before the request reaches the host.
     for (int late = 0; late < 5 && fetched.get() == 1; late++) {
       clock.advance(60_000);
       refused("could not be fetched");

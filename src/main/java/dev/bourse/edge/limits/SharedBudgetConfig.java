@@ -23,7 +23,8 @@ import java.util.regex.Pattern;
  * @param user the user; empty for the server's default user
  * @param password empty if the server requires none
  * @param timeoutMillis how long a request may wait for the server before it is counted in this
- *     process, 5 to 60,000; the setting takes up to 1,000
+ *     process, 5 to 60,000; the setting accepts at most 1,000, and tests use more because a busy
+ *     machine answers late
  */
 public record SharedBudgetConfig(
     String host,

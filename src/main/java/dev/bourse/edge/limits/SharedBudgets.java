@@ -241,7 +241,7 @@ public final class SharedBudgets {
         (open == null ? CompletableFuture.<Void>completedFuture(null) : open.close())
             .handle((done, failure) -> null)
             .thenCompose(done -> buckets.close());
-    // Whatever is not closed by then ends with the process.
+    // A connection that is still open then ends with the process.
     return Future.fromCompletionStage(closing)
         .timeout(2 * RedisBuckets.CONNECT_MILLIS, TimeUnit.MILLISECONDS)
         .otherwiseEmpty();

@@ -138,7 +138,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   @Slow("a step takes longer than a query may, which a busy machine must be able to keep")
   void aMigrationLongerThanAQueryMayTakeIsNotCutShortAndOthersWaitForIt() throws Exception {
     PostgresConfig usual = config(SharedPostgres.server().newDatabase());
-    // The step takes four seconds, and nothing else that is asked more than a moment.
+    // The step takes four seconds, every other query a moment.
     PostgresConfig hasty =
         new PostgresConfig(usual.url(), "", 2, 4_096, 4_096, 5_000, 5_000, 3_000);
     List<Future<PostgresDatabase>> all = new ArrayList<>();
